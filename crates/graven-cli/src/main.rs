@@ -1,0 +1,3 @@
+//! The command `graven`.
+
+fn main() {}

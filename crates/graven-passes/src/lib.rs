@@ -1,0 +1,1 @@
+//! Passes from program to program: functionalize and its alias analysis.

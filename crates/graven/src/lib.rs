@@ -1,0 +1,1 @@
+//! graven: functionalize torch.export programs in Rust.
