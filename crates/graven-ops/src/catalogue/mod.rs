@@ -1,0 +1,3 @@
+//! What schemas cannot say of operators, by family.
+
+pub mod view;

@@ -1,0 +1,251 @@
+//! The end of a run: what is written back, what is returned, and the signature that says so.
+
+use graven_ir::{
+    Argument, ExportedProgram, Graph, GraphSignature, InputKind, InputSpec, MetadataMutation, NodeId, Op, OutputKind,
+    OutputSpec, TensorMetaId, Value,
+};
+
+use super::error::{FunctionalizeError, Problem};
+use super::machine::{Machine, Operand, TensorId};
+use super::names;
+use super::region::{Finished, Scope};
+use super::shared::ProgramInput;
+use crate::dce::remove_dead_nodes;
+
+impl Machine<'_> {
+    /// Collects the outputs, drops dead nodes, gives the final names.
+    pub(crate) fn finish(
+        &mut self,
+        program: &ExportedProgram,
+        scope: &Scope<'_>,
+        inputs: &[ProgramInput],
+    ) -> Result<Finished, FunctionalizeError> {
+        self.current = None;
+        let specs: Vec<InputSpec> =
+            inputs.iter().map(|input| program.signature.inputs[input.position].clone()).collect();
+        let mut signature = GraphSignature { inputs: specs, outputs: Vec::new() };
+        self.apply_recorded_mutations(program, scope, inputs, &signature)?;
+        let mut outputs = Vec::new();
+        self.write_backs(inputs, &mut signature, &mut outputs)?;
+        for (spec, output) in program.signature.outputs.iter().zip(&program.graph.outputs) {
+            if is_mutation(spec.kind) {
+                continue;
+            }
+            let operand = self.operand(scope, output)?;
+            outputs.push(self.lower(&operand)?);
+            signature.outputs.push(spec.clone());
+        }
+        let tokens = signature.outputs.iter().filter(|spec| spec.kind == OutputKind::Token).count();
+        if tokens > 0 {
+            move_tokens_first(&mut signature.outputs, &mut outputs);
+        }
+        let metadata_mutations = self.metadata_mutations(inputs)?;
+        let mut graph = std::mem::take(&mut self.graph);
+        graph.outputs = outputs;
+        graph.output_metadata = program.graph.output_metadata;
+        graph.unknown_fields = program.graph.unknown_fields.clone();
+        self.sweep(&mut graph);
+        names::resolve_collisions(&mut graph, &mut self.context.names);
+        if self.drop_last_copies(&mut graph, &signature) {
+            self.sweep(&mut graph);
+        }
+        self.fix_assertion_texts(&mut graph);
+        Ok(Finished { graph, signature, metadata_mutations })
+    }
+
+    /// A program that is functional in part already has write-backs: they happen at its end.
+    /// The user outputs are values from before them.
+    fn apply_recorded_mutations(
+        &mut self,
+        program: &ExportedProgram,
+        scope: &Scope<'_>,
+        inputs: &[ProgramInput],
+        signature: &GraphSignature,
+    ) -> Result<(), FunctionalizeError> {
+        let mutations = program.signature.outputs.iter().zip(&program.graph.outputs);
+        let mutations: Vec<_> = mutations.filter(|(spec, _)| is_mutation(spec.kind)).collect();
+        if mutations.is_empty() {
+            return Ok(());
+        }
+        for output in &program.graph.outputs {
+            let operand = self.operand(scope, output)?;
+            self.lower(&operand)?;
+        }
+        for (spec, output) in mutations {
+            let written = inputs.iter().zip(&signature.inputs).find(|(input, input_spec)| match spec.kind {
+                OutputKind::UserInputMutation => Some(self.graph.node(input.node).name) == spec.target,
+                _ => input_spec.target == spec.target && input_spec.kind != InputKind::UserInput,
+            });
+            let tensor = written.and_then(|(input, _)| input.tensor);
+            let value = match self.operand(scope, output)? {
+                Operand::Tensor(value) => self.sync(value)?,
+                _ => return Err(Problem::Malformed("a mutation's value must be a tensor".to_owned()).into()),
+            };
+            match tensor {
+                Some(tensor) => self.write(tensor, value)?,
+                None => return Err(Problem::Malformed("a mutation's target is no input".to_owned()).into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// One entry for each input whose data was written, in the order of the inputs.
+    fn write_backs(
+        &mut self,
+        inputs: &[ProgramInput],
+        signature: &mut GraphSignature,
+        outputs: &mut Vec<Argument>,
+    ) -> Result<(), FunctionalizeError> {
+        for (index, input) in inputs.iter().enumerate() {
+            let Some(tensor) = input.tensor else { continue };
+            let storage = self.tensor(tensor).storage;
+            if self.storage(storage).generation == 0 {
+                continue;
+            }
+            let spec = &signature.inputs[index];
+            let target = spec.target.or(Some(self.graph.node(input.node).name));
+            let kind = match spec.kind {
+                InputKind::Parameter => OutputKind::ParameterMutation,
+                InputKind::Buffer => OutputKind::BufferMutation,
+                InputKind::UserInput => OutputKind::UserInputMutation,
+                InputKind::ConstantTensor | InputKind::CustomObj | InputKind::Token => {
+                    let name = target.map_or("", |target| self.context.names.get(target)).to_owned();
+                    return Err(Problem::ConstantWritten(name).into());
+                }
+            };
+            outputs.push(Argument::Node(self.value_to_write_back(input, tensor)?));
+            signature.outputs.push(OutputSpec { kind, target });
+        }
+        Ok(())
+    }
+
+    /// The new value in the geometry that the input had at the start: a change of its shape is
+    /// told apart.
+    fn value_to_write_back(
+        &mut self,
+        input: &ProgramInput,
+        tensor: TensorId,
+    ) -> Result<NodeId, FunctionalizeError> {
+        if Some(self.tensor(tensor).meta) == input.meta || !self.metadata_changes.contains_key(&tensor) {
+            return self.sync(tensor);
+        }
+        Ok(self.storage(self.tensor(tensor).storage).base)
+    }
+
+    /// The inputs that end with another geometry than they began with.
+    fn metadata_mutations(&self, inputs: &[ProgramInput]) -> Result<Vec<MetadataMutation>, FunctionalizeError> {
+        let changed = inputs.iter().filter_map(|input| {
+            let tensor = input.tensor?;
+            let &(current, metadata) = self.metadata_changes.get(&tensor)?;
+            let meta = self.tensor(tensor).meta;
+            let differs = input.meta.is_some_and(|before| !self.same_layout(before, meta));
+            let operator = current.map_or(self.empty_name, |(_, target)| target);
+            differs.then_some(MetadataMutation { input: input.node, meta, operator, metadata })
+        });
+        Ok(changed.collect())
+    }
+
+    fn same_layout(&self, a: TensorMetaId, b: TensorMetaId) -> bool {
+        let (a, b) = (self.context.meta(a), self.context.meta(b));
+        a.sizes == b.sizes && a.strides == b.strides && a.storage_offset == b.storage_offset
+    }
+
+    /// Removes what no one uses. Calls without results are made for their effect: assertions,
+    /// constraints on sizes.
+    pub(crate) fn sweep(&self, graph: &mut Graph) -> Vec<Option<NodeId>> {
+        let facts = &self.facts;
+        remove_dead_nodes(graph, &|graph, node| match graph.node(node).op {
+            Op::Call(target) => facts.has_effect(target),
+            _ => false,
+        })
+    }
+
+    /// `buffer.copy_(source)` as the last write makes the source the buffer's new value: the
+    /// `copy` is dropped where the source has the buffer's dtype and sizes.
+    fn drop_last_copies(&mut self, graph: &mut Graph, signature: &GraphSignature) -> bool {
+        let Some(copy) = self.copy_target() else { return false };
+        let mut replaced: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
+        let mut any = false;
+        for (spec, output) in signature.outputs.iter().zip(&graph.outputs) {
+            if !matches!(spec.kind, OutputKind::BufferMutation | OutputKind::ParameterMutation) {
+                continue;
+            }
+            let Some(value) = output.as_node() else { continue };
+            let node = graph.node(value);
+            let source = node.inputs.get(1).and_then(|input| input.argument.as_node());
+            if node.op == Op::Call(copy)
+                && let Some(source) = source
+                && self.same_type(&node.value, &graph.node(source).value)
+            {
+                replaced[value.index()] = Some(source);
+                any = true;
+            }
+        }
+        if any {
+            replace_uses(graph, &replaced);
+        }
+        any
+    }
+
+    fn same_type(&self, a: &Value, b: &Value) -> bool {
+        match (a.as_tensor(), b.as_tensor()) {
+            (Some(a), Some(b)) => {
+                let (a, b) = (self.context.meta(a), self.context.meta(b));
+                a.dtype == b.dtype && a.sizes == b.sizes && a.device == b.device && a.layout == b.layout
+            }
+            _ => false,
+        }
+    }
+
+    /// The text of a runtime assertion names the node that it checks.
+    fn fix_assertion_texts(&mut self, graph: &mut Graph) {
+        let Some(target) = self.facts.assert_scalar() else { return };
+        for index in 0..graph.nodes.len() {
+            if graph.nodes[index].op != Op::Call(target) {
+                continue;
+            }
+            let [condition, message, ..] = &*graph.nodes[index].inputs else { continue };
+            let (Argument::Node(condition), Argument::String(text)) = (&condition.argument, &message.argument) else {
+                continue;
+            };
+            let text = self.context.names.get(*text);
+            let Some((start, _)) = text.rsplit_once(" on node '") else { continue };
+            let checked = self.context.names.get(graph.node(*condition).name);
+            let text = format!("{start} on node '{checked}'");
+            let text = self.context.names.intern(&text);
+            graph.nodes[index].inputs[1].argument = Argument::String(text);
+        }
+    }
+}
+
+fn is_mutation(kind: OutputKind) -> bool {
+    matches!(kind, OutputKind::BufferMutation | OutputKind::ParameterMutation | OutputKind::UserInputMutation)
+}
+
+fn move_tokens_first(specs: &mut Vec<OutputSpec>, outputs: &mut Vec<Argument>) {
+    let pairs: Vec<(OutputSpec, Argument)> = specs.drain(..).zip(outputs.drain(..)).collect();
+    let (tokens, others): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(spec, _)| spec.kind == OutputKind::Token);
+    for (spec, output) in tokens.into_iter().chain(others) {
+        specs.push(spec);
+        outputs.push(output);
+    }
+}
+
+/// Puts each replacement in the place of its node, replacements of replacements included.
+fn replace_uses(graph: &mut Graph, replaced: &[Option<NodeId>]) {
+    let mut resolve = |mut node: NodeId| {
+        // A replacement stands before what it replaces, so this ends.
+        while let Some(next) = replaced[node.index()] {
+            node = next;
+        }
+        Argument::Node(node)
+    };
+    for node in &mut graph.nodes {
+        for input in &mut node.inputs {
+            input.argument = input.argument.map_nodes(&mut resolve);
+        }
+    }
+    for output in &mut graph.outputs {
+        *output = output.map_nodes(&mut resolve);
+    }
+}

@@ -1,0 +1,64 @@
+//! Functionalization: from a program that writes and aliases to a pure graph.
+//!
+//! In: any program. Out: the same program in which no node writes to an argument, and in which
+//! the signature names each value that is to be written back: parameters, buffers, user inputs.
+//! It is right because it plays, on a graph, the game that defines the functional form: every
+//! storage has a base value, every view knows the way to its base and back
+//! ([`machine`](self) says how). It costs one walk over the nodes, plus for each write the
+//! length of the view chain that it goes through.
+//!
+//! It needs of an operator only its schema, and for views their inverse; it reads shapes from the
+//! metadata that the program carries. It never looks at data.
+
+mod call;
+mod composite;
+mod custom;
+mod emit;
+mod error;
+mod facts;
+mod finish;
+mod higher_order;
+mod machine;
+mod names;
+mod order;
+mod region;
+mod shared;
+mod special;
+mod strided;
+mod symbols;
+mod view;
+mod write;
+
+use graven_ir::ExportedProgram;
+use graven_ops::Registry;
+
+pub use error::{FunctionalizeError, Problem};
+use machine::Machine;
+
+/// What functionalization did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Nodes of the program before, nested graphs not counted.
+    pub nodes_before: usize,
+    /// Nodes of the program after.
+    pub nodes_after: usize,
+}
+
+/// Turns a program into its functional form.
+///
+/// # Errors
+/// When an operator is unknown, or the program does something that has no functional meaning;
+/// the error names the node, the operator and the source line. The program is unchanged then.
+pub fn functionalize(program: &mut ExportedProgram, registry: &Registry) -> Result<Stats, FunctionalizeError> {
+    let nodes_before = program.graph.nodes.len();
+    let mut machine = Machine::new(registry, std::mem::take(&mut program.context));
+    let result = machine.run(program);
+    // The tables only grew: what the old graph refers to is still there.
+    program.context = machine.context;
+    let finished = result?;
+    program.graph = finished.graph;
+    program.signature = finished.signature;
+    program.metadata_mutations = finished.metadata_mutations;
+    program.verifiers = vec![program.context.names.intern("ATEN")];
+    Ok(Stats { nodes_before, nodes_after: program.graph.nodes.len() })
+}

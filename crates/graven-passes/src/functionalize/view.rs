@@ -1,0 +1,290 @@
+//! View chains: taking a view, replaying a chain from its base, carrying a write back through it.
+
+use graven_ir::{Argument, ArgumentKind, Input, NodeId, SymInt, TargetId, TensorMetaId, Value};
+use graven_ops::catalogue::view::{Inverse, ViewArguments};
+use graven_ops::emit::{Arg, EmitError};
+use smallvec::SmallVec;
+
+use super::emit::Pure;
+use super::error::{FunctionalizeError, Problem};
+use super::machine::{Binding, Machine, StorageId, Tensor, TensorId};
+
+/// A view of a chain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ViewId(u32);
+
+/// One view of a chain: how to take it again from its base, and how to undo it.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    /// The view before it; `None` when it is taken of the base.
+    pub(crate) parent: Option<ViewId>,
+    /// The call that takes it again. An element of a multi-output view is taken by a
+    /// single-output one.
+    pub(crate) call: ViewCall,
+    /// Arguments that the inverse takes where they are not those of the call: the ends of
+    /// `split`, which only the inverse clamps.
+    pub(crate) inverse_inputs: Option<Box<[Input]>>,
+    pub(crate) inverse: Option<Inverse>,
+    /// Geometry of the view.
+    pub(crate) meta: TensorMetaId,
+}
+
+/// A call whose tensor argument is yet to be put in.
+#[derive(Clone, Debug)]
+pub(crate) struct ViewCall {
+    pub(crate) target: TargetId,
+    /// Arguments; nodes are recorded ones. The base stands at `base`.
+    pub(crate) inputs: Box<[Input]>,
+    /// Which input is the base.
+    pub(crate) base: usize,
+}
+
+impl ViewCall {
+    fn inputs_on(&self, base: NodeId) -> Box<[Input]> {
+        let mut inputs = self.inputs.clone();
+        if let Some(input) = inputs.get_mut(self.base) {
+            input.argument = Argument::Node(base);
+        }
+        inputs
+    }
+}
+
+/// The views of a chain, from the base outwards.
+type Chain = SmallVec<[ViewId; 4]>;
+
+impl Machine<'_> {
+    pub(crate) fn view(&self, id: ViewId) -> &View {
+        &self.views[id.0 as usize]
+    }
+
+    pub(crate) fn push_view(&mut self, view: View) -> ViewId {
+        self.views.push(view);
+        ViewId(self.views.len() as u32 - 1)
+    }
+
+    fn chain(&self, last: Option<ViewId>) -> Chain {
+        let mut chain = Chain::new();
+        let mut next = last;
+        while let Some(view) = next {
+            chain.push(view);
+            next = self.view(view).parent;
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// A tensor that views the storage of `of`. Its generation is 0: a view that is taken after
+    /// a write is stale at once and is recorded again when it is read.
+    pub(crate) fn view_tensor(&mut self, of: TensorId, value: NodeId, view: ViewId) -> TensorId {
+        let meta = self.view(view).meta;
+        let storage = self.tensor(of).storage;
+        self.push_tensor(Tensor { storage, view: Some(view), value, generation: 0, meta })
+    }
+
+    fn record_view(&mut self, view: ViewId, base: NodeId) -> NodeId {
+        let view = self.view(view);
+        let (target, inputs, meta) = (view.call.target, view.call.inputs_on(base), view.meta);
+        self.record(target, inputs, Value::Tensor(meta))
+    }
+
+    /// Records a whole chain again, from the base.
+    pub(crate) fn replay(&mut self, base: NodeId, last: Option<ViewId>) -> Result<NodeId, FunctionalizeError> {
+        let mut value = base;
+        for view in self.chain(last) {
+            value = self.record_view(view, value);
+        }
+        Ok(value)
+    }
+
+    /// `value` was written through `tensor`: carries it back to a new base of the storage, and
+    /// gives the tensor its value anew.
+    pub(crate) fn write(&mut self, tensor: TensorId, value: NodeId) -> Result<(), FunctionalizeError> {
+        let Tensor { storage, view, .. } = *self.tensor(tensor);
+        let base = self.storage(storage).base;
+        let new_base = match view {
+            None => value,
+            Some(last) => self.write_through(base, last, value)?,
+        };
+        let storage = self.storage_mut(storage);
+        storage.base = new_base;
+        storage.generation += 1;
+        let generation = storage.generation;
+        let replayed = self.replay(new_base, view)?;
+        let tensor = &mut self.tensors[tensor.0 as usize];
+        tensor.value = replayed;
+        tensor.generation = generation;
+        Ok(())
+    }
+
+    /// The new base after `written` was written through the chain that ends in `last`: forward
+    /// over all views but the last, backward through the inverses.
+    fn write_through(
+        &mut self,
+        base: NodeId,
+        last: ViewId,
+        written: NodeId,
+    ) -> Result<NodeId, FunctionalizeError> {
+        let chain = self.chain(Some(last));
+        let mut bases: SmallVec<[NodeId; 4]> = SmallVec::from_slice(&[base]);
+        for &view in chain.iter().take(chain.len() - 1) {
+            let value = bases.last().copied().unwrap_or(base);
+            bases.push(self.record_view(view, value));
+        }
+        let mut value = written;
+        for (&view, &base) in chain.iter().zip(&bases).rev() {
+            value = self.undo(view, base, value)?;
+        }
+        Ok(value)
+    }
+
+    fn undo(&mut self, view: ViewId, base: NodeId, written: NodeId) -> Result<NodeId, FunctionalizeError> {
+        let view = self.view(view);
+        let Some(inverse) = view.inverse else {
+            let operator = self.context.target_name(view.call.target).to_owned();
+            return Err(self.error(Problem::NoInverse(operator)));
+        };
+        let inputs = view.inverse_inputs.as_ref().unwrap_or(&view.call.inputs);
+        let arguments = self.view_arguments(inputs, view.call.base);
+        inverse.write_back(&mut Pure(self), &arguments, &base, written)
+    }
+
+    fn view_arguments(&self, inputs: &[Input], base: usize) -> ViewArguments<NodeId> {
+        let mut arguments = ViewArguments { args: Vec::new(), kwargs: Vec::new() };
+        for (index, input) in inputs.iter().enumerate() {
+            if index == base {
+                continue;
+            }
+            let arg = self.arg_of(&input.argument);
+            match input.kind {
+                ArgumentKind::Positional => arguments.args.push(arg),
+                ArgumentKind::Keyword => {
+                    arguments.kwargs.push((self.context.names.get(input.name).to_owned(), arg));
+                }
+            }
+        }
+        arguments
+    }
+
+    /// Takes a multi-output view apart: each result becomes a tensor whose chain ends in the
+    /// single-output view that regenerates it.
+    pub(crate) fn split_elements(
+        &mut self,
+        of: TensorId,
+        values: &[(NodeId, TensorMetaId)],
+        elements: Vec<Element>,
+    ) -> Binding {
+        let parent = self.tensor(of).view;
+        let bindings = values.iter().zip(elements).map(|(&(value, meta), element)| {
+            let view = View {
+                parent,
+                call: element.call,
+                inverse_inputs: element.inverse_inputs,
+                inverse: Some(element.inverse),
+                meta,
+            };
+            let view = self.push_view(view);
+            Binding::Tensor(self.view_tensor(of, value, view))
+        });
+        Binding::Several(bindings.collect())
+    }
+
+    /// The single-output views that regenerate the results of `split`, `split_with_sizes` or
+    /// `unbind`.
+    pub(crate) fn elements_of(
+        &mut self,
+        kind: MultiView,
+        dim: SymInt,
+        extent: SymInt,
+        sizes: &[SymInt],
+    ) -> Result<Vec<Element>, FunctionalizeError> {
+        match kind {
+            MultiView::Unbind => sizes
+                .iter()
+                .enumerate()
+                .map(|(index, _)| {
+                    let args = [Arg::None, Arg::Int(dim), Arg::int(index as i64)];
+                    self.element("aten::select.int", &args, None, Inverse::Scatter("aten::select_scatter"))
+                })
+                .collect(),
+            MultiView::Split { full } => {
+                let mut elements = Vec::with_capacity(sizes.len());
+                let mut start = SymInt::Int(0);
+                for &size in sizes {
+                    let clamped = self.add(start, size)?;
+                    let end = match full {
+                        Some(full) => self.add(start, full)?,
+                        None => clamped,
+                    };
+                    let inverse_end = if full.is_some() { self.min(end, extent)? } else { clamped };
+                    let args = |end| [Arg::None, Arg::Int(dim), Arg::Int(start), Arg::Int(end)];
+                    let inverse_args = (inverse_end != end).then(|| args(inverse_end));
+                    let inverse = Inverse::Scatter("aten::slice_scatter");
+                    elements.push(self.element("aten::slice.Tensor", &args(end), inverse_args.as_ref(), inverse)?);
+                    start = clamped;
+                }
+                Ok(elements)
+            }
+        }
+    }
+
+    fn element(
+        &mut self,
+        operator: &str,
+        args: &[Arg<NodeId>],
+        inverse_args: Option<&[Arg<NodeId>; 4]>,
+        inverse: Inverse,
+    ) -> Result<Element, FunctionalizeError> {
+        let target = self.target_of(operator)?;
+        let inputs = self.inputs_of(target, args, &[])?;
+        let inverse_inputs = match inverse_args {
+            Some(args) => Some(self.inputs_of(target, args, &[])?),
+            None => None,
+        };
+        Ok(Element { call: ViewCall { target, inputs, base: 0 }, inverse_inputs, inverse })
+    }
+
+    fn add(&mut self, a: SymInt, b: SymInt) -> Result<SymInt, FunctionalizeError> {
+        self.context.exprs.add(a, b).map_err(|error| self.sym_error(error))
+    }
+
+    fn min(&mut self, a: SymInt, b: SymInt) -> Result<SymInt, FunctionalizeError> {
+        self.context.exprs.min(a, b).map_err(|error| self.sym_error(error))
+    }
+
+    pub(crate) fn sym_error(&self, error: impl std::fmt::Display) -> FunctionalizeError {
+        self.error(Problem::Formula(EmitError::Shape {
+            operator: "symbolic size".to_owned(),
+            problem: error.to_string(),
+        }))
+    }
+
+    /// Whether `tensor` is the base of its storage.
+    pub(crate) fn is_base(&self, tensor: TensorId) -> bool {
+        self.tensor(tensor).view.is_none()
+    }
+
+    /// The base geometry of a storage.
+    pub(crate) fn base_meta(&self, storage: StorageId) -> TensorMetaId {
+        self.storage(storage).meta
+    }
+}
+
+/// A multi-output view.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MultiView {
+    /// `unbind`: one `select` each.
+    Unbind,
+    /// `split` with one size (`full`), or `split_with_sizes`: one `slice` each.
+    Split {
+        /// The size that was asked for, which the last part may fall short of.
+        full: Option<SymInt>,
+    },
+}
+
+/// How one result of a multi-output view is taken alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Element {
+    pub(crate) call: ViewCall,
+    pub(crate) inverse_inputs: Option<Box<[Input]>>,
+    pub(crate) inverse: Inverse,
+}
