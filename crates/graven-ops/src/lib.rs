@@ -2,5 +2,16 @@
 
 pub mod catalogue;
 pub mod emit;
+pub mod operator;
+pub mod registry;
+mod table;
+pub mod tags;
+pub mod target;
+pub mod twin;
 
 pub use emit::{Arg, Emit};
+pub use operator::{Composite, Operator};
+pub use registry::{OperatorId, Registry, RegistryError};
+pub use tags::{Tag, Tags};
+pub use target::{SymbolicFunction, TargetKind};
+pub use twin::{TensorOption, Twin, TwinArgument, TwinResult};

@@ -4,16 +4,15 @@
 //! an operator is called, what it takes, what it returns, and which arguments it writes or
 //! aliases. Every fact that functionalization needs of an operator comes from here first.
 
-/// A name: namespace, packet and overload.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct OperatorName {
-    /// `aten`
-    pub namespace: Box<str>,
-    /// `add_`
-    pub packet: Box<str>,
-    /// `Tensor`; empty for the default overload.
-    pub overload: Box<str>,
-}
+mod error;
+mod facts;
+mod name;
+mod parse;
+mod print;
+
+pub use error::{CallError, SchemaError};
+pub use facts::ReturnAlias;
+pub use name::{OperatorName, OperatorRef};
 
 /// A type of an argument or result.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
