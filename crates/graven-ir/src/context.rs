@@ -79,11 +79,24 @@ impl Context {
         TargetId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
+    /// The id of the target called `name`, if there is one.
+    pub fn find_target(&self, name: &str) -> Option<TargetId> {
+        let name = self.names.find(name)?;
+        self.targets
+            .get_index_of(&name)
+            .map(|index| TargetId(index as u32))
+    }
+
     /// The full name of a target.
     pub fn target_name(&self, id: TargetId) -> &str {
         self.targets
             .get_index(id.index())
             .map_or("", |name| self.names.get(*name))
+    }
+
+    /// The full name of a target, interned.
+    pub fn target_name_id(&self, id: TargetId) -> Option<NameId> {
+        self.targets.get_index(id.index()).copied()
     }
 
     /// How many targets there are; ids are dense below it.

@@ -1,3 +1,4 @@
 //! What schemas cannot say of operators, by family.
 
+pub mod layout;
 pub mod view;

@@ -1,0 +1,27 @@
+//! Which operators give their result the strides of their first argument.
+
+use crate::operator::Operator;
+use crate::tags::Tag;
+
+/// Functional operators that begin with a copy of their first argument, strides kept, and write
+/// to it. Their schemas look like those of `index_add` and `cumsum`, which return contiguous
+/// tensors.
+const COPY_THEN_WRITE: &[&str] = &[
+    "copy",
+    "fill",
+    "index_fill",
+    "index_put",
+    "masked_fill",
+    "masked_scatter",
+    "put",
+    "zero",
+];
+
+/// Whether the result has the strides of the first argument, where those are dense: element by
+/// element operators, and those that write to a copy.
+pub fn keeps_strides(operator: &Operator) -> bool {
+    let packet = &*operator.name().packet;
+    operator.has_tag(Tag::Pointwise)
+        || packet.ends_with("_scatter")
+        || COPY_THEN_WRITE.contains(&packet)
+}
