@@ -16,7 +16,9 @@ pub mod schema;
 pub mod signature;
 pub mod state;
 pub mod symint;
+pub mod text;
 pub mod value;
+pub mod verify;
 
 pub use argument::{Argument, ArgumentKind, Input, ListKind};
 pub use context::{Context, Metadata, MetadataId, TargetId};
