@@ -33,8 +33,8 @@ pub(crate) fn f32(context: &mut Context, sizes: &[i64]) -> Value {
 }
 
 /// Metadata with a stack trace of one frame.
-pub(crate) fn at_line(context: &mut Context, line: u32, code: &str) -> MetadataId {
-    let trace = format!("  File \"model.py\", line {line}, in forward\n    {code}\n");
+pub(crate) fn at_line(context: &mut Context, file: &str, line: u32, code: &str) -> MetadataId {
+    let trace = format!("  File \"{file}\", line {line}, in forward\n    {code}\n");
     let entry = (
         context.names.intern("stack_trace"),
         context.names.intern(&trace),
