@@ -8,7 +8,10 @@ use graven_ir::{Argument, Graph, NodeId, Op};
 
 /// Removes the nodes that are dead. Placeholders stay; `has_effect` says which calls stay
 /// without users. Returns for each old id the new one.
-pub fn remove_dead_nodes(graph: &mut Graph, has_effect: &dyn Fn(&Graph, NodeId) -> bool) -> Vec<Option<NodeId>> {
+pub fn remove_dead_nodes(
+    graph: &mut Graph,
+    has_effect: &dyn Fn(&Graph, NodeId) -> bool,
+) -> Vec<Option<NodeId>> {
     let live = live_nodes(graph, has_effect);
     let mut new_ids: Vec<Option<NodeId>> = Vec::with_capacity(graph.nodes.len());
     let mut next = 0;
@@ -39,12 +42,17 @@ fn live_nodes(graph: &Graph, has_effect: &dyn Fn(&Graph, NodeId) -> bool) -> Vec
     let mut mark = |live: &mut Vec<bool>, argument: &Argument| {
         argument.for_each_node(&mut |node| live[node.index()] = true);
     };
-    graph.outputs.iter().for_each(|output| mark(&mut live, output));
+    graph
+        .outputs
+        .iter()
+        .for_each(|output| mark(&mut live, output));
     for (id, node) in graph.iter().rev() {
         let index = id.index();
         live[index] |= node.op == Op::Placeholder || has_effect(graph, id);
         if live[index] {
-            node.inputs.iter().for_each(|input| mark(&mut live, &input.argument));
+            node.inputs
+                .iter()
+                .for_each(|input| mark(&mut live, &input.argument));
         }
     }
     live
@@ -53,8 +61,12 @@ fn live_nodes(graph: &Graph, has_effect: &dyn Fn(&Graph, NodeId) -> bool) -> Vec
 fn renumber_argument(argument: &mut Argument, renumber: &mut impl FnMut(NodeId) -> Argument) {
     match argument {
         Argument::Node(node) => *argument = renumber(*node),
-        Argument::List(_, items) => items.iter_mut().for_each(|item| renumber_argument(item, renumber)),
-        Argument::Dict(items) => items.iter_mut().for_each(|(_, item)| renumber_argument(item, renumber)),
+        Argument::List(_, items) => items
+            .iter_mut()
+            .for_each(|item| renumber_argument(item, renumber)),
+        Argument::Dict(items) => items
+            .iter_mut()
+            .for_each(|(_, item)| renumber_argument(item, renumber)),
         _ => {}
     }
 }

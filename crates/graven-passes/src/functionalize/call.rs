@@ -29,9 +29,11 @@ impl Machine<'_> {
             Fact::MetadataMutation(_, view) => self.call_metadata_mutation(view, &inputs, recorded),
             Fact::Write(operator) => self.call_write(operator, &inputs, recorded),
             Fact::Composite(operator) => self.call_composite(operator, target, inputs, recorded),
-            Fact::CustomWrite(operator) => self.call_custom_write(operator, target, &inputs, recorded),
+            Fact::CustomWrite(operator) => {
+                self.call_custom_write(operator, target, &inputs, recorded)
+            }
             Fact::Symbolic => self.call_symbolic(target, &inputs, recorded),
-            Fact::Special(special) => self.call_special(special, target, &inputs, recorded),
+            Fact::Special(_, special) => self.call_special(special, target, &inputs, recorded),
             Fact::HigherOrder => Err(self.error(Problem::HigherOrder(
                 self.context.target_name(target).to_owned(),
                 " outside of a graph",
@@ -41,9 +43,13 @@ impl Machine<'_> {
 
     /// Arguments as the dispatcher hands them on: an argument that is given by keyword although
     /// it has a position takes its position, with the defaults before it filled in.
-    fn normalize(&mut self, operator: OperatorId, inputs: &mut Vec<CallInput>) -> Result<(), FunctionalizeError> {
+    fn normalize(
+        &mut self,
+        operator: OperatorId,
+        inputs: &mut Vec<CallInput>,
+    ) -> Result<(), FunctionalizeError> {
         let misplaced = {
-            let schema = &self.registry.operator(operator).schema;
+            let schema = &self.registry.operator(operator).schema();
             inputs.iter().any(|input| {
                 input.kind == ArgumentKind::Keyword
                     && schema
@@ -55,7 +61,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let registry = self.registry;
-        let schema = &registry.operator(operator).schema;
+        let schema = &registry.operator(operator).schema();
         let mut keywords: Vec<CallInput> = Vec::new();
         let mut slots: Vec<Option<CallInput>> = vec![None; schema.arguments.len()];
         for (position, input) in inputs.drain(..).enumerate() {
@@ -70,20 +76,34 @@ impl Machine<'_> {
                 None => keywords.push(input),
             }
         }
-        let last = slots.iter().rposition(Option::is_some).map_or(0, |index| index + 1);
+        let last = slots
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |index| index + 1);
         for (argument, slot) in schema.arguments.iter().zip(slots).take(last) {
             let name = self.context.names.intern(&argument.name);
             let input = match slot {
-                Some(input) => CallInput { kind: ArgumentKind::Positional, name, ..input },
+                Some(input) => CallInput {
+                    kind: ArgumentKind::Positional,
+                    name,
+                    ..input
+                },
                 None => {
-                    let value = argument.default.as_ref().map(|default| self.default_argument(default, &argument.ty));
+                    let value = argument
+                        .default
+                        .as_ref()
+                        .map(|default| self.default_argument(default, &argument.ty));
                     let Some(value) = value else {
                         return Err(self.error(Problem::Arguments {
                             schema: schema.to_string(),
                             reason: format!("`{}` is missing", argument.name),
                         }));
                     };
-                    CallInput { name, kind: ArgumentKind::Positional, operand: Operand::Fixed(value) }
+                    CallInput {
+                        name,
+                        kind: ArgumentKind::Positional,
+                        operand: Operand::Fixed(value),
+                    }
                 }
             };
             inputs.push(input);
@@ -139,7 +159,9 @@ impl Machine<'_> {
                 let values = metas
                     .into_iter()
                     .enumerate()
-                    .map(|(index, meta)| (self.record_getitem(node, index, Value::Tensor(meta)), meta))
+                    .map(|(index, meta)| {
+                        (self.record_getitem(node, index, Value::Tensor(meta)), meta)
+                    })
                     .collect::<Vec<_>>();
                 self.bind_multi_view(target, of, &lowered, &values)
             }
@@ -194,10 +216,15 @@ impl Machine<'_> {
         let parent = self.tensor(of).view;
         let view = View {
             parent,
-            call: ViewCall { target, inputs, base: fact.base },
+            call: ViewCall {
+                target,
+                inputs,
+                base: fact.base,
+            },
             inverse_inputs: None,
             inverse: fact.inverse,
             meta,
+            strided: None,
         };
         Ok(self.push_view(view))
     }
@@ -219,12 +246,15 @@ impl Machine<'_> {
             None => 0,
         };
         let wrapped = if dim < 0 { dim + rank as i64 } else { dim } as usize;
-        let extent = self.context.meta(self.tensor(of).meta).sizes.get(wrapped).copied();
-        let extent = extent.unwrap_or(graven_ir::SymInt::Int(1));
         let sizes: Vec<_> = values
             .iter()
             .map(|(_, meta)| {
-                self.context.meta(*meta).sizes.get(wrapped).copied().unwrap_or(graven_ir::SymInt::Int(1))
+                self.context
+                    .meta(*meta)
+                    .sizes
+                    .get(wrapped)
+                    .copied()
+                    .unwrap_or(graven_ir::SymInt::Int(1))
             })
             .collect();
         let kind = if is_unbind {
@@ -240,7 +270,7 @@ impl Machine<'_> {
         } else {
             MultiView::Split { full: None }
         };
-        let elements = self.elements_of(kind, graven_ir::SymInt::Int(dim), extent, &sizes)?;
+        let elements = self.elements_of(kind, graven_ir::SymInt::Int(dim), &sizes)?;
         Ok(self.split_elements(of, values, elements))
     }
 
@@ -265,25 +295,32 @@ impl Machine<'_> {
             },
         };
         let value = self.record(target, lowered.clone(), Value::Tensor(meta));
-        let inverse = view::inverse(&self.registry.operator(operator).schema.name.to_string());
-        let is_as_strided = self.context.target_name(target).ends_with(".as_strided.default");
-        let fact = ViewFact { inverse, is_as_strided, ..fact };
+        let inverse = view::inverse(&self.registry.operator(operator).name().to_string());
+        let is_as_strided = self
+            .context
+            .target_name(target)
+            .ends_with(".as_strided.default");
+        let fact = ViewFact {
+            inverse,
+            is_as_strided,
+            ..fact
+        };
         let view = self.view_of(target, of, lowered, fact, meta)?;
-        let generation = self.storage(self.tensor(of).storage).generation;
-        let tensor = &mut self.tensors[of.0 as usize];
-        tensor.view = Some(view);
-        tensor.value = value;
-        tensor.meta = meta;
-        tensor.generation = generation;
-        self.metadata_changes.insert(of, (self.current, self.metadata));
+        self.change_geometry(of, view, value, meta);
         Ok(Binding::Tensor(of))
     }
 
     /// The tensor at input `index`.
-    pub(crate) fn tensor_operand(&self, inputs: &[CallInput], index: usize) -> Result<TensorId, FunctionalizeError> {
+    pub(crate) fn tensor_operand(
+        &self,
+        inputs: &[CallInput],
+        index: usize,
+    ) -> Result<TensorId, FunctionalizeError> {
         match inputs.get(index).map(|input| &input.operand) {
             Some(Operand::Tensor(tensor)) => Ok(*tensor),
-            _ => Err(self.error(Problem::Malformed(format!("argument {index} must be a tensor")))),
+            _ => Err(self.error(Problem::Malformed(format!(
+                "argument {index} must be a tensor"
+            )))),
         }
     }
 
@@ -300,7 +337,10 @@ impl Machine<'_> {
             DefaultValue::Float(value) => Argument::Float(*value),
             DefaultValue::String(value) => Argument::String(self.context.names.intern(value)),
             DefaultValue::List(items) => {
-                let items = items.iter().map(|item| self.default_argument(item, ty)).collect();
+                let items = items
+                    .iter()
+                    .map(|item| self.default_argument(item, ty))
+                    .collect();
                 Argument::List(super::emit::list_kind(ty), items)
             }
             // Reductions are enumerators in schemas and numbers in programs.

@@ -4,11 +4,12 @@
 //! each written argument and how the argument views it, and returns the operator's own results,
 //! then the new bases.
 
-use graven_ir::{Argument, ArgumentKind, Input, ListKind, NameId, NodeId, SymInt, TargetId, TensorMeta, Value};
+use graven_ir::{Argument, ArgumentKind, Input, SymInt, TargetId, TensorMeta, Value};
 use graven_ops::registry::OperatorId;
 
 use super::error::FunctionalizeError;
 use super::machine::{Binding, CallInput, Machine, Operand, StorageId, Tensor, TensorId};
+use super::view::KeepsStrides;
 
 const WRAPPER: &str = "torch.ops.higher_order.auto_functionalized_v2";
 
@@ -57,7 +58,11 @@ impl Machine<'_> {
             values.push(self.sync(base)?);
         }
         wrapped.push(self.keyword("_all_bases", Argument::tensors(values)));
-        let own = own_values(entry.schema().returns.len(), recorded, entry.return_aliases());
+        let own = own_values(
+            entry.schema().returns.len(),
+            recorded,
+            entry.return_aliases(),
+        );
         let own_count = own.len();
         let value = self.wrapper_value(own, &bases);
         let wrapper = self.context.target(WRAPPER);
@@ -65,18 +70,26 @@ impl Machine<'_> {
         let results = self.record_results(node, &value);
         for (index, &base) in bases.tensors.iter().enumerate() {
             if let Some(super::machine::Recorded::One(value)) = results.result(own_count + index) {
-                self.write_value(base, *value)?;
+                self.write_value(base, *value, KeepsStrides::No)?;
             }
         }
         let mut bindings: Vec<Binding> = (0..own_count)
             .filter_map(|index| results.result(index).cloned())
             .map(|result| self.bind(&result))
             .collect();
-        Ok(if bindings.len() == 1 { bindings.remove(0) } else { Binding::Several(bindings) })
+        Ok(if bindings.len() == 1 {
+            bindings.remove(0)
+        } else {
+            Binding::Several(bindings)
+        })
     }
 
     fn keyword(&mut self, name: &str, argument: Argument) -> Input {
-        Input { name: self.context.names.intern(name), kind: ArgumentKind::Keyword, argument }
+        Input {
+            name: self.context.names.intern(name),
+            kind: ArgumentKind::Keyword,
+            argument,
+        }
     }
 
     /// Adds the keywords that say which base a written argument views, and how.
@@ -92,15 +105,26 @@ impl Machine<'_> {
             Operand::List(_, items) => {
                 let length = Argument::Int(items.len() as i64);
                 wrapped.push(self.keyword(&format!("_{name}_length"), length));
-                items.iter().enumerate().try_for_each(|(index, item)| match item {
-                    Operand::Tensor(tensor) => {
-                        self.describe_tensor(&format!("{name}_{index}"), *tensor, bases, wrapped)
-                    }
-                    _ => {
-                        wrapped.push(self.keyword(&format!("_{name}_{index}_base_index"), Argument::None));
-                        Ok(())
-                    }
-                })
+                items
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(index, item)| match item {
+                        Operand::Tensor(tensor) => self.describe_tensor(
+                            &format!("{name}_{index}"),
+                            *tensor,
+                            bases,
+                            wrapped,
+                        ),
+                        _ => {
+                            wrapped.push(
+                                self.keyword(
+                                    &format!("_{name}_{index}_base_index"),
+                                    Argument::None,
+                                ),
+                            );
+                            Ok(())
+                        }
+                    })
             }
             Operand::Fixed(_) => {
                 wrapped.push(self.keyword(&format!("_{name}_base_index"), Argument::None));
@@ -122,7 +146,11 @@ impl Machine<'_> {
         let view = describe_view(&own, &base_meta);
         // A view that sizes, strides and an offset cannot describe is its own base: its new
         // value goes back through the chain.
-        let known = bases.storages.iter().find(|(known, _)| *known == storage).map(|(_, tensor)| *tensor);
+        let known = bases
+            .storages
+            .iter()
+            .find(|(known, _)| *known == storage)
+            .map(|(_, tensor)| *tensor);
         let base = match (known, view.is_some() && own.dtype == base_meta.dtype) {
             (_, false) => tensor,
             (Some(base), true) => base,
@@ -132,10 +160,14 @@ impl Machine<'_> {
                 base
             }
         };
-        let index = bases.tensors.iter().position(|known| *known == base).unwrap_or_else(|| {
-            bases.tensors.push(base);
-            bases.tensors.len() - 1
-        });
+        let index = bases
+            .tensors
+            .iter()
+            .position(|known| *known == base)
+            .unwrap_or_else(|| {
+                bases.tensors.push(base);
+                bases.tensors.len() - 1
+            });
         wrapped.push(self.keyword(&format!("_{name}_base_index"), Argument::Int(index as i64)));
         if base == tensor {
             return Ok(());
@@ -159,11 +191,20 @@ impl Machine<'_> {
         }
         let (base, meta) = (self.storage(storage).base, self.base_meta(storage));
         let generation = self.storage(storage).generation;
-        self.push_tensor(Tensor { storage, view: None, value: base, generation, meta })
+        self.push_tensor(Tensor {
+            storage,
+            view: None,
+            value: base,
+            generation,
+            meta,
+        })
     }
 
     fn wrapper_value(&self, own: Vec<Value>, bases: &Bases) -> Value {
-        let bases = bases.tensors.iter().map(|tensor| Value::Tensor(self.tensor(*tensor).meta));
+        let bases = bases
+            .tensors
+            .iter()
+            .map(|tensor| Value::Tensor(self.tensor(*tensor).meta));
         Value::Tuple(own.into_iter().chain(bases).collect())
     }
 }
@@ -192,7 +233,10 @@ enum Described {
 
 /// How `own` views `base`: nothing (the same geometry), one slice, or sizes, strides and offset.
 fn describe_view(own: &TensorMeta, base: &TensorMeta) -> Option<Vec<(&'static str, Described)>> {
-    if own.sizes == base.sizes && own.strides == base.strides && own.storage_offset == base.storage_offset {
+    if own.sizes == base.sizes
+        && own.strides == base.strides
+        && own.storage_offset == base.storage_offset
+    {
         return Some(vec![("alias", Described::Flag)]);
     }
     if let Some(slice) = one_slice(own, base) {
@@ -211,9 +255,16 @@ fn one_slice(own: &TensorMeta, base: &TensorMeta) -> Option<Vec<(&'static str, D
         return None;
     }
     let mut differing = (0..own.sizes.len()).filter(|&dim| own.sizes[dim] != base.sizes[dim]);
-    let (dim, None) = (differing.next()?, differing.next()) else { return None };
-    let (SymInt::Int(offset), SymInt::Int(start)) = (own.storage_offset, base.storage_offset) else { return None };
-    let (SymInt::Int(stride), SymInt::Int(size)) = (own.strides[dim], own.sizes[dim]) else { return None };
+    let (dim, None) = (differing.next()?, differing.next()) else {
+        return None;
+    };
+    let (SymInt::Int(offset), SymInt::Int(start)) = (own.storage_offset, base.storage_offset)
+    else {
+        return None;
+    };
+    let (SymInt::Int(stride), SymInt::Int(size)) = (own.strides[dim], own.sizes[dim]) else {
+        return None;
+    };
     let distance = offset.checked_sub(start)?;
     if stride <= 0 || distance < 0 || distance % stride != 0 {
         return None;
@@ -222,6 +273,9 @@ fn one_slice(own: &TensorMeta, base: &TensorMeta) -> Option<Vec<(&'static str, D
     Some(vec![
         ("slice_dim", Described::One(SymInt::Int(dim as i64))),
         ("slice_start", Described::One(SymInt::Int(start))),
-        ("slice_end", Described::One(SymInt::Int(start.checked_add(size)?))),
+        (
+            "slice_end",
+            Described::One(SymInt::Int(start.checked_add(size)?)),
+        ),
     ])
 }

@@ -4,13 +4,13 @@
 //! serves the operators that are taken apart: values are tensors of the program, and calls go
 //! through the machine again, views and writes included.
 
+use crate::stub::shape;
 use graven_ir::schema::SchemaType;
 use graven_ir::{
     Argument, ArgumentKind, Context, Input, ListKind, NodeId, SymInt, TargetId, TensorMeta, Value,
 };
 use graven_ops::emit::{Arg, Emit};
 use graven_ops::registry::OperatorId;
-use graven_ops::shape;
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, CallInput, Machine, Operand, Recorded, TensorId};
@@ -112,12 +112,15 @@ impl Machine<'_> {
 
     /// The target that calls an operator.
     pub(crate) fn target_of_operator(&mut self, operator: OperatorId) -> TargetId {
-        self.facts.target(&mut self.context, self.registry, operator)
+        self.facts
+            .target(&mut self.context, self.registry, operator)
     }
 
     fn operator_of(&self, target: TargetId) -> Result<OperatorId, FunctionalizeError> {
         let name = self.context.target_name(target);
-        self.registry.find_target(name).ok_or_else(|| self.error(Problem::UnknownOperator(name.to_owned())))
+        self.registry
+            .find_target(name)
+            .ok_or_else(|| self.error(Problem::UnknownOperator(name.to_owned())))
     }
 
     /// The inputs of a call that a formula makes on recorded values.
@@ -133,12 +136,22 @@ impl Machine<'_> {
         for (argument, arg) in schema.arguments.iter().zip(args) {
             let name = self.context.names.intern(&argument.name);
             let argument = self.argument_of(arg, &argument.ty)?;
-            inputs.push(Input { name, kind: ArgumentKind::Positional, argument });
+            inputs.push(Input {
+                name,
+                kind: ArgumentKind::Positional,
+                argument,
+            });
         }
         for (name, arg) in kwargs {
-            let ty = schema.argument(name).map_or(&SchemaType::Tensor, |index| &schema.arguments[index].ty);
+            let ty = schema
+                .argument(name)
+                .map_or(&SchemaType::Tensor, |index| &schema.arguments[index].ty);
             let argument = self.argument_of(arg, ty)?;
-            inputs.push(Input { name: self.context.names.intern(name), kind: ArgumentKind::Keyword, argument });
+            inputs.push(Input {
+                name: self.context.names.intern(name),
+                kind: ArgumentKind::Keyword,
+                argument,
+            });
         }
         Ok(inputs.into())
     }
@@ -156,12 +169,22 @@ impl Machine<'_> {
         for (argument, arg) in schema.arguments.iter().zip(args) {
             let name = self.context.names.intern(&argument.name);
             let operand = self.operand_of_arg(arg, &argument.ty)?;
-            inputs.push(CallInput { name, kind: ArgumentKind::Positional, operand });
+            inputs.push(CallInput {
+                name,
+                kind: ArgumentKind::Positional,
+                operand,
+            });
         }
         for (name, arg) in kwargs {
-            let ty = schema.argument(name).map_or(&SchemaType::Tensor, |index| &schema.arguments[index].ty);
+            let ty = schema
+                .argument(name)
+                .map_or(&SchemaType::Tensor, |index| &schema.arguments[index].ty);
             let operand = self.operand_of_arg(arg, ty)?;
-            inputs.push(CallInput { name: self.context.names.intern(name), kind: ArgumentKind::Keyword, operand });
+            inputs.push(CallInput {
+                name: self.context.names.intern(name),
+                kind: ArgumentKind::Keyword,
+                operand,
+            });
         }
         Ok(inputs)
     }
@@ -175,7 +198,10 @@ impl Machine<'_> {
         Ok(match arg {
             Arg::Value(node) => Argument::Node(*node),
             Arg::List(items) => {
-                let items: Result<Box<[Argument]>, _> = items.iter().map(|item| self.argument_of(item, ty)).collect();
+                let items: Result<Box<[Argument]>, _> = items
+                    .iter()
+                    .map(|item| self.argument_of(item, ty))
+                    .collect();
                 let items = items?;
                 Argument::List(list_kind_of(ty, &items), items)
             }
@@ -183,11 +209,18 @@ impl Machine<'_> {
         })
     }
 
-    fn operand_of_arg(&mut self, arg: &Arg<TensorId>, ty: &SchemaType) -> Result<Operand, FunctionalizeError> {
+    fn operand_of_arg(
+        &mut self,
+        arg: &Arg<TensorId>,
+        ty: &SchemaType,
+    ) -> Result<Operand, FunctionalizeError> {
         Ok(match arg {
             Arg::Value(tensor) => Operand::Tensor(*tensor),
             Arg::List(items) => {
-                let items: Result<Vec<Operand>, _> = items.iter().map(|item| self.operand_of_arg(item, ty)).collect();
+                let items: Result<Vec<Operand>, _> = items
+                    .iter()
+                    .map(|item| self.operand_of_arg(item, ty))
+                    .collect();
                 let items = items?;
                 let fixed: Vec<Argument> = items
                     .iter()
@@ -219,10 +252,19 @@ impl Machine<'_> {
     }
 
     /// A list of sizes as an argument.
-    pub(crate) fn sizes_argument(&mut self, sizes: &[SymInt]) -> Result<Argument, FunctionalizeError> {
-        let items: Result<Box<[Argument]>, _> = sizes.iter().map(|size| self.sym_int_argument(*size)).collect();
+    pub(crate) fn sizes_argument(
+        &mut self,
+        sizes: &[SymInt],
+    ) -> Result<Argument, FunctionalizeError> {
+        let items: Result<Box<[Argument]>, _> = sizes
+            .iter()
+            .map(|size| self.sym_int_argument(*size))
+            .collect();
         let items = items?;
-        Ok(Argument::List(list_kind_of(&SchemaType::SymInt, &items), items))
+        Ok(Argument::List(
+            list_kind_of(&SchemaType::SymInt, &items),
+            items,
+        ))
     }
 
     /// A recorded argument as a formula sees it: nodes that hold symbolic integers are their
@@ -242,13 +284,22 @@ impl Machine<'_> {
             Argument::MemoryFormat(format) => Arg::MemoryFormat(*format),
             Argument::Layout(layout) => Arg::Layout(*layout),
             Argument::Device(device) => Arg::Device(*device),
-            Argument::List(_, items) => Arg::List(items.iter().map(|item| self.arg_of(item)).collect()),
-            Argument::None | Argument::Operator(_) | Argument::CustomObject(..) | Argument::Dict(_) => Arg::None,
+            Argument::List(_, items) => {
+                Arg::List(items.iter().map(|item| self.arg_of(item)).collect())
+            }
+            Argument::None
+            | Argument::Operator(_)
+            | Argument::CustomObject(..)
+            | Argument::Dict(_) => Arg::None,
         }
     }
 
     /// The value of a call, by the operator's shape rule.
-    pub(crate) fn infer(&mut self, target: TargetId, inputs: &[Input]) -> Result<Value, FunctionalizeError> {
+    pub(crate) fn infer(
+        &mut self,
+        target: TargetId,
+        inputs: &[Input],
+    ) -> Result<Value, FunctionalizeError> {
         let operator = self.operator_of(target)?;
         let schema = self.registry.operator(operator).schema();
         let mut args: Vec<Arg<TensorMeta>> = Vec::new();
@@ -260,14 +311,23 @@ impl Machine<'_> {
                 ArgumentKind::Keyword => {
                     let name = self.context.names.get(input.name);
                     let position = schema.argument(name).unwrap_or(index);
-                    kwargs.push((schema.arguments.get(position).map_or("", |argument| &argument.name), arg));
+                    kwargs.push((
+                        schema
+                            .arguments
+                            .get(position)
+                            .map_or("", |argument| &argument.name),
+                        arg,
+                    ));
                 }
             }
         }
         let name = self.registry.operator(operator).name().to_string();
-        let metas = shape::infer(&mut self.context, &name, &args, &kwargs).map_err(|error| self.error(error.into()))?;
-        let mut values: Vec<Value> =
-            metas.into_iter().map(|meta| Value::Tensor(self.context.metas.intern(meta))).collect();
+        let metas = shape::infer(&mut self.context, &name, &args, &kwargs)
+            .map_err(|error| self.error(error.into()))?;
+        let mut values: Vec<Value> = metas
+            .into_iter()
+            .map(|meta| Value::Tensor(self.context.metas.intern(meta)))
+            .collect();
         Ok(match &*schema.returns {
             [single] if single.ty.is_list() => Value::List(values.into()),
             [_] if values.len() == 1 => values.remove(0),
@@ -281,7 +341,12 @@ impl Machine<'_> {
                 Value::Tensor(meta) => Arg::Value(self.context.meta(meta).clone()),
                 _ => Arg::None,
             },
-            Arg::List(items) => Arg::List(items.into_iter().map(|item| self.with_metas(item)).collect()),
+            Arg::List(items) => Arg::List(
+                items
+                    .into_iter()
+                    .map(|item| self.with_metas(item))
+                    .collect(),
+            ),
             Arg::None => Arg::None,
             Arg::Int(size) => Arg::Int(size),
             Arg::Float(value) => Arg::Float(value),

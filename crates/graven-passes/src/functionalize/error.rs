@@ -3,6 +3,7 @@
 use std::fmt;
 
 use graven_ir::NameId;
+use graven_ir::text::SourceLine;
 use graven_ops::emit::EmitError;
 
 use super::machine::Machine;
@@ -39,7 +40,9 @@ pub enum Problem {
         reason: String,
     },
     /// The operator writes, and has no functional twin.
-    #[error("`{0}` writes to an argument and has no functional twin; decompose it first, or report it")]
+    #[error(
+        "`{0}` writes to an argument and has no functional twin; decompose it first, or report it"
+    )]
     NoFunctionalTwin(String),
     /// A write through a view that cannot be undone.
     #[error("cannot write through a view made by `{0}`: it has no inverse")]
@@ -52,7 +55,9 @@ pub enum Problem {
     #[error("a graph of `{0}` writes to a value from outside; return the new value instead")]
     CapturedWrite(String),
     /// A tensor that was taken before its storage was resized is read afterwards.
-    #[error("a view that was taken before its storage was resized is used afterwards; take the view again")]
+    #[error(
+        "a view that was taken before its storage was resized is used afterwards; take the view again"
+    )]
     ReadAfterResize,
     /// A view reaches elements of a storage that the program does not see.
     #[error(
@@ -88,7 +93,7 @@ impl fmt::Display for Place<'_> {
             write!(out, ", which calls {operator}")?;
         }
         if let Some(line) = &self.0.source_line {
-            write!(out, "\n  from {line}")?;
+            write!(out, "\n  {line}")?;
         }
         Ok(())
     }
@@ -102,7 +107,12 @@ impl From<EmitError> for FunctionalizeError {
 
 impl From<Problem> for FunctionalizeError {
     fn from(problem: Problem) -> Self {
-        Self { problem, node: None, operator: None, source_line: None }
+        Self {
+            problem,
+            node: None,
+            operator: None,
+            source_line: None,
+        }
     }
 }
 
@@ -128,15 +138,9 @@ impl FunctionalizeError {
             self.source_line = machine
                 .context
                 .metadata_text(machine.metadata, "stack_trace")
-                .and_then(innermost_frame)
-                .map(str::to_owned);
+                .and_then(SourceLine::innermost)
+                .map(|line| line.to_string());
         }
         self
     }
-}
-
-/// The last `File "...", line N, in f` of a stack trace, with the code line behind it.
-pub(crate) fn innermost_frame(trace: &str) -> Option<&str> {
-    let start = trace.rfind("File \"")?;
-    trace.get(start..).map(|frame| frame.trim_end())
 }

@@ -1,8 +1,8 @@
 //! What a call becomes, worked out once for each target of the program.
 
+use crate::stub::composite;
 use graven_ir::{Context, NameId, TargetId};
 use graven_ops::catalogue::view::{self, Inverse};
-use graven_ops::composite;
 use graven_ops::registry::{OperatorId, Registry};
 use graven_ops::target::TargetKind;
 use graven_ops::twin::Twin;
@@ -101,12 +101,23 @@ impl Facts {
         Ok(fact)
     }
 
-    fn set(&mut self, context: &mut Context, target: TargetId, fact: Fact, has_effect: bool, name: &str) {
+    fn set(
+        &mut self,
+        context: &mut Context,
+        target: TargetId,
+        fact: Fact,
+        has_effect: bool,
+        name: &str,
+    ) {
         let candidate = context.names.intern(&names::candidate(packet_of(name)));
         if self.of_target.len() <= target.index() {
             self.of_target.resize(target.index() + 1, None);
         }
-        self.of_target[target.index()] = Some(Entry { fact, candidate, has_effect });
+        self.of_target[target.index()] = Some(Entry {
+            fact,
+            candidate,
+            has_effect,
+        });
     }
 
     /// The name that a node takes when it calls `target`.
@@ -124,7 +135,12 @@ impl Facts {
     }
 
     /// The target that calls `operator`.
-    pub(crate) fn target(&mut self, context: &mut Context, registry: &Registry, operator: OperatorId) -> TargetId {
+    pub(crate) fn target(
+        &mut self,
+        context: &mut Context,
+        registry: &Registry,
+        operator: OperatorId,
+    ) -> TargetId {
         if let Some(Some(target)) = self.target_of.get(operator.index()) {
             return *target;
         }
@@ -166,17 +182,28 @@ fn fact(registry: &Registry, target: &str) -> Result<Fact, Problem> {
         return Ok(Fact::Composite(operator));
     }
     if entry.is_inplace_view() {
-        return Ok(Fact::MetadataMutation(operator, metadata_mutation(registry, operator)));
+        return Ok(Fact::MetadataMutation(
+            operator,
+            metadata_mutation(registry, operator),
+        ));
     }
     if entry.is_mutable() {
         return match registry.functional_twin(operator) {
             Some(_) => Ok(Fact::Write(operator)),
-            None if !matches!(&*entry.name().namespace, "aten" | "prims") => Ok(Fact::CustomWrite(operator)),
+            None if !matches!(&*entry.name().namespace, "aten" | "prims") => {
+                Ok(Fact::CustomWrite(operator))
+            }
             None => Err(Problem::NoFunctionalTwin(name)),
         };
     }
     if entry.is_view() {
-        let base = entry.return_aliases().iter().flatten().map(|alias| alias.argument).next().unwrap_or(0);
+        let base = entry
+            .return_aliases()
+            .iter()
+            .flatten()
+            .map(|alias| alias.argument)
+            .next()
+            .unwrap_or(0);
         return Ok(Fact::View(operator, view_fact(&name, base)));
     }
     Ok(Fact::Functional(operator))
@@ -199,12 +226,17 @@ fn metadata_mutation(registry: &Registry, operator: OperatorId) -> ViewFact {
     let name = functional.map(|functional| registry.operator(functional).name().to_string());
     let name = name.unwrap_or_default();
     let functional = functional.filter(|_| name != "aten::detach");
-    ViewFact { functional, ..view_fact(&name, 0) }
+    ViewFact {
+        functional,
+        ..view_fact(&name, 0)
+    }
 }
 
 /// `mylib::f` of `torch.ops.mylib.f.default`.
 fn readable_name(target: &str) -> String {
-    let Some(rest) = target.strip_prefix("torch.ops.") else { return target.to_owned() };
+    let Some(rest) = target.strip_prefix("torch.ops.") else {
+        return target.to_owned();
+    };
     match rest.split('.').collect::<Vec<_>>().as_slice() {
         [namespace, packet, "default"] => format!("{namespace}::{packet}"),
         [namespace, packet, overload] => format!("{namespace}::{packet}.{overload}"),

@@ -1,16 +1,18 @@
 //! The end of a run: what is written back, what is returned, and the signature that says so.
 
 use graven_ir::{
-    Argument, ExportedProgram, Graph, GraphSignature, InputKind, InputSpec, MetadataMutation, NodeId, Op, OutputKind,
-    OutputSpec, TensorMetaId, Value,
+    Argument, ExportedProgram, Graph, GraphSignature, InputKind, InputSpec, MetadataMutation,
+    NodeId, Op, OutputKind, OutputSpec, TensorMetaId, Value,
 };
 
 use super::error::{FunctionalizeError, Problem};
-use super::machine::{Machine, Operand, TensorId};
+use super::machine::{Machine, Operand, StorageId, TensorId};
 use super::names;
 use super::region::{Finished, Scope};
 use super::shared::ProgramInput;
+use super::view::KeepsStrides;
 use crate::dce::remove_dead_nodes;
+use rustc_hash::FxHashMap;
 
 impl Machine<'_> {
     /// Collects the outputs, drops dead nodes, gives the final names.
@@ -21,9 +23,14 @@ impl Machine<'_> {
         inputs: &[ProgramInput],
     ) -> Result<Finished, FunctionalizeError> {
         self.current = None;
-        let specs: Vec<InputSpec> =
-            inputs.iter().map(|input| program.signature.inputs[input.position].clone()).collect();
-        let mut signature = GraphSignature { inputs: specs, outputs: Vec::new() };
+        let specs: Vec<InputSpec> = inputs
+            .iter()
+            .map(|input| program.signature.inputs[input.position].clone())
+            .collect();
+        let mut signature = GraphSignature {
+            inputs: specs,
+            outputs: Vec::new(),
+        };
         self.apply_recorded_mutations(program, scope, inputs, &signature)?;
         let mut outputs = Vec::new();
         self.write_backs(inputs, &mut signature, &mut outputs)?;
@@ -35,7 +42,11 @@ impl Machine<'_> {
             outputs.push(self.lower(&operand)?);
             signature.outputs.push(spec.clone());
         }
-        let tokens = signature.outputs.iter().filter(|spec| spec.kind == OutputKind::Token).count();
+        let tokens = signature
+            .outputs
+            .iter()
+            .filter(|spec| spec.kind == OutputKind::Token)
+            .count();
         if tokens > 0 {
             move_tokens_first(&mut signature.outputs, &mut outputs);
         }
@@ -50,7 +61,32 @@ impl Machine<'_> {
             self.sweep(&mut graph);
         }
         self.fix_assertion_texts(&mut graph);
-        Ok(Finished { graph, signature, metadata_mutations })
+        let writes = self.take_writes(inputs);
+        Ok(Finished {
+            graph,
+            signature,
+            metadata_mutations,
+            writes,
+        })
+    }
+
+    /// The writes to inputs, each with the inputs that live in the written storage.
+    fn take_writes(&mut self, inputs: &[ProgramInput]) -> Vec<super::WriteRecord> {
+        let mut of_storage: FxHashMap<StorageId, Vec<usize>> = FxHashMap::default();
+        for input in inputs {
+            if let Some(tensor) = input.tensor {
+                of_storage
+                    .entry(self.tensor(tensor).storage)
+                    .or_default()
+                    .push(input.position);
+            }
+        }
+        let writes = std::mem::take(&mut self.writes);
+        let known = |(storage, write): (StorageId, super::WriteRecord)| {
+            let inputs = of_storage.get(&storage)?.clone();
+            Some(super::WriteRecord { inputs, ..write })
+        };
+        writes.into_iter().filter_map(known).collect()
     }
 
     /// A program that is functional in part already has write-backs: they happen at its end.
@@ -63,7 +99,9 @@ impl Machine<'_> {
         signature: &GraphSignature,
     ) -> Result<(), FunctionalizeError> {
         let mutations = program.signature.outputs.iter().zip(&program.graph.outputs);
-        let mutations: Vec<_> = mutations.filter(|(spec, _)| is_mutation(spec.kind)).collect();
+        let mutations: Vec<_> = mutations
+            .filter(|(spec, _)| is_mutation(spec.kind))
+            .collect();
         if mutations.is_empty() {
             return Ok(());
         }
@@ -72,18 +110,36 @@ impl Machine<'_> {
             self.lower(&operand)?;
         }
         for (spec, output) in mutations {
-            let written = inputs.iter().zip(&signature.inputs).find(|(input, input_spec)| match spec.kind {
-                OutputKind::UserInputMutation => Some(self.graph.node(input.node).name) == spec.target,
-                _ => input_spec.target == spec.target && input_spec.kind != InputKind::UserInput,
-            });
+            let written =
+                inputs
+                    .iter()
+                    .zip(&signature.inputs)
+                    .find(|(input, input_spec)| match spec.kind {
+                        OutputKind::UserInputMutation => {
+                            Some(self.graph.node(input.node).name) == spec.target
+                        }
+                        _ => {
+                            input_spec.target == spec.target
+                                && input_spec.kind != InputKind::UserInput
+                        }
+                    });
             let tensor = written.and_then(|(input, _)| input.tensor);
             let value = match self.operand(scope, output)? {
                 Operand::Tensor(value) => self.sync(value)?,
-                _ => return Err(Problem::Malformed("a mutation's value must be a tensor".to_owned()).into()),
+                _ => {
+                    return Err(Problem::Malformed(
+                        "a mutation's value must be a tensor".to_owned(),
+                    )
+                    .into());
+                }
             };
             match tensor {
-                Some(tensor) => self.write(tensor, value)?,
-                None => return Err(Problem::Malformed("a mutation's target is no input".to_owned()).into()),
+                Some(tensor) => self.write(tensor, value, KeepsStrides::No)?,
+                None => {
+                    return Err(
+                        Problem::Malformed("a mutation's target is no input".to_owned()).into(),
+                    );
+                }
             }
         }
         Ok(())
@@ -109,7 +165,9 @@ impl Machine<'_> {
                 InputKind::Buffer => OutputKind::BufferMutation,
                 InputKind::UserInput => OutputKind::UserInputMutation,
                 InputKind::ConstantTensor | InputKind::CustomObj | InputKind::Token => {
-                    let name = target.map_or("", |target| self.context.names.get(target)).to_owned();
+                    let name = target
+                        .map_or("", |target| self.context.names.get(target))
+                        .to_owned();
                     return Err(Problem::ConstantWritten(name).into());
                 }
             };
@@ -126,21 +184,33 @@ impl Machine<'_> {
         input: &ProgramInput,
         tensor: TensorId,
     ) -> Result<NodeId, FunctionalizeError> {
-        if Some(self.tensor(tensor).meta) == input.meta || !self.metadata_changes.contains_key(&tensor) {
+        if Some(self.tensor(tensor).meta) == input.meta
+            || !self.metadata_changes.contains_key(&tensor)
+        {
             return self.sync(tensor);
         }
         Ok(self.storage(self.tensor(tensor).storage).base)
     }
 
     /// The inputs that end with another geometry than they began with.
-    fn metadata_mutations(&self, inputs: &[ProgramInput]) -> Result<Vec<MetadataMutation>, FunctionalizeError> {
+    fn metadata_mutations(
+        &self,
+        inputs: &[ProgramInput],
+    ) -> Result<Vec<MetadataMutation>, FunctionalizeError> {
         let changed = inputs.iter().filter_map(|input| {
             let tensor = input.tensor?;
             let &(current, metadata) = self.metadata_changes.get(&tensor)?;
             let meta = self.tensor(tensor).meta;
-            let differs = input.meta.is_some_and(|before| !self.same_layout(before, meta));
+            let differs = input
+                .meta
+                .is_some_and(|before| !self.same_layout(before, meta));
             let operator = current.map_or(self.empty_name, |(_, target)| target);
-            differs.then_some(MetadataMutation { input: input.node, meta, operator, metadata })
+            differs.then_some(MetadataMutation {
+                input: input.node,
+                meta,
+                operator,
+                metadata,
+            })
         });
         Ok(changed.collect())
     }
@@ -163,16 +233,26 @@ impl Machine<'_> {
     /// `buffer.copy_(source)` as the last write makes the source the buffer's new value: the
     /// `copy` is dropped where the source has the buffer's dtype and sizes.
     fn drop_last_copies(&mut self, graph: &mut Graph, signature: &GraphSignature) -> bool {
-        let Some(copy) = self.copy_target() else { return false };
+        let Some(copy) = self.context.find_target("torch.ops.aten.copy.default") else {
+            return false;
+        };
         let mut replaced: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
         let mut any = false;
         for (spec, output) in signature.outputs.iter().zip(&graph.outputs) {
-            if !matches!(spec.kind, OutputKind::BufferMutation | OutputKind::ParameterMutation) {
+            if !matches!(
+                spec.kind,
+                OutputKind::BufferMutation | OutputKind::ParameterMutation
+            ) {
                 continue;
             }
-            let Some(value) = output.as_node() else { continue };
+            let Some(value) = output.as_node() else {
+                continue;
+            };
             let node = graph.node(value);
-            let source = node.inputs.get(1).and_then(|input| input.argument.as_node());
+            let source = node
+                .inputs
+                .get(1)
+                .and_then(|input| input.argument.as_node());
             if node.op == Op::Call(copy)
                 && let Some(source) = source
                 && self.same_type(&node.value, &graph.node(source).value)
@@ -191,7 +271,10 @@ impl Machine<'_> {
         match (a.as_tensor(), b.as_tensor()) {
             (Some(a), Some(b)) => {
                 let (a, b) = (self.context.meta(a), self.context.meta(b));
-                a.dtype == b.dtype && a.sizes == b.sizes && a.device == b.device && a.layout == b.layout
+                a.dtype == b.dtype
+                    && a.sizes == b.sizes
+                    && a.device == b.device
+                    && a.layout == b.layout
             }
             _ => false,
         }
@@ -199,17 +282,28 @@ impl Machine<'_> {
 
     /// The text of a runtime assertion names the node that it checks.
     fn fix_assertion_texts(&mut self, graph: &mut Graph) {
-        let Some(target) = self.facts.assert_scalar() else { return };
+        let Some(target) = self
+            .context
+            .find_target("torch.ops.aten._assert_scalar.default")
+        else {
+            return;
+        };
         for index in 0..graph.nodes.len() {
             if graph.nodes[index].op != Op::Call(target) {
                 continue;
             }
-            let [condition, message, ..] = &*graph.nodes[index].inputs else { continue };
-            let (Argument::Node(condition), Argument::String(text)) = (&condition.argument, &message.argument) else {
+            let [condition, message, ..] = &*graph.nodes[index].inputs else {
+                continue;
+            };
+            let (Argument::Node(condition), Argument::String(text)) =
+                (&condition.argument, &message.argument)
+            else {
                 continue;
             };
             let text = self.context.names.get(*text);
-            let Some((start, _)) = text.rsplit_once(" on node '") else { continue };
+            let Some((start, _)) = text.rsplit_once(" on node '") else {
+                continue;
+            };
             let checked = self.context.names.get(graph.node(*condition).name);
             let text = format!("{start} on node '{checked}'");
             let text = self.context.names.intern(&text);
@@ -219,12 +313,17 @@ impl Machine<'_> {
 }
 
 fn is_mutation(kind: OutputKind) -> bool {
-    matches!(kind, OutputKind::BufferMutation | OutputKind::ParameterMutation | OutputKind::UserInputMutation)
+    matches!(
+        kind,
+        OutputKind::BufferMutation | OutputKind::ParameterMutation | OutputKind::UserInputMutation
+    )
 }
 
 fn move_tokens_first(specs: &mut Vec<OutputSpec>, outputs: &mut Vec<Argument>) {
     let pairs: Vec<(OutputSpec, Argument)> = specs.drain(..).zip(outputs.drain(..)).collect();
-    let (tokens, others): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(spec, _)| spec.kind == OutputKind::Token);
+    let (tokens, others): (Vec<_>, Vec<_>) = pairs
+        .into_iter()
+        .partition(|(spec, _)| spec.kind == OutputKind::Token);
     for (spec, output) in tokens.into_iter().chain(others) {
         specs.push(spec);
         outputs.push(output);

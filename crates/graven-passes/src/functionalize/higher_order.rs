@@ -5,9 +5,10 @@ use graven_ir::graph::NestedGraph;
 use graven_ir::{Argument, ArgumentKind, Graph, GraphId, Input, NodeId, Op, TargetId, Value};
 
 use super::error::{FunctionalizeError, Problem};
-use super::machine::{Binding, CallInput, Machine, Operand, TensorId};
+use super::machine::{Binding, Machine, Operand, TensorId};
 use super::names;
 use super::region::{Bound, Scope};
+use super::view::KeepsStrides;
 
 /// How a higher-order operator is functionalized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,9 +23,15 @@ fn treatment(name: &str) -> Treatment {
     match name {
         "wrap_with_set_grad_enabled" => Treatment::Inline { graph: 1 },
         "wrap_with_autocast" => Treatment::Inline { graph: 4 },
-        "wrap" | "tag_activation_checkpoint" | "wrap_activation_checkpoint" => Treatment::Inline { graph: 0 },
-        "cond" => Treatment::Nested { returns_writes: true },
-        _ => Treatment::Nested { returns_writes: false },
+        "wrap" | "tag_activation_checkpoint" | "wrap_activation_checkpoint" => {
+            Treatment::Inline { graph: 0 }
+        }
+        "cond" => Treatment::Nested {
+            returns_writes: true,
+        },
+        _ => Treatment::Nested {
+            returns_writes: false,
+        },
     }
 }
 
@@ -57,7 +64,9 @@ impl Machine<'_> {
         let name = full_name.rsplit('.').next().unwrap_or_default().to_owned();
         match treatment(&name) {
             Treatment::Inline { graph } => self.inline(scope, node, &name, graph),
-            Treatment::Nested { returns_writes } => self.run_nested(scope, node, target, &name, returns_writes),
+            Treatment::Nested { returns_writes } => {
+                self.run_nested(scope, node, target, &name, returns_writes)
+            }
         }
     }
 
@@ -68,7 +77,10 @@ impl Machine<'_> {
         name: &str,
         graph_at: usize,
     ) -> Result<Binding, FunctionalizeError> {
-        let graph = node.inputs.get(graph_at).and_then(|input| graph_of(scope, &input.argument));
+        let graph = node
+            .inputs
+            .get(graph_at)
+            .and_then(|input| graph_of(scope, &input.argument));
         let Some(graph) = graph else {
             return Err(self.error(Problem::Malformed(format!("`{name}` has no graph"))));
         };
@@ -78,7 +90,9 @@ impl Machine<'_> {
         let operands = node.inputs.get(graph_at + 1..).unwrap_or_default();
         let placeholders: Vec<NodeId> = inner.placeholders().map(|(id, _)| id).collect();
         if placeholders.len() != operands.len() {
-            return Err(self.error(Problem::Malformed(format!("`{name}` has operands that its graph does not take"))));
+            return Err(self.error(Problem::Malformed(format!(
+                "`{name}` has operands that its graph does not take"
+            ))));
         }
         for (placeholder, operand) in placeholders.into_iter().zip(operands) {
             let binding = self.operand(scope, &operand.argument)?;
@@ -91,7 +105,8 @@ impl Machine<'_> {
         for output in &inner.outputs {
             results.push(binding_of(self.operand(&inner_scope, output)?));
         }
-        let is_single = !matches!(node.value, Value::Tuple(_) | Value::List(_)) && results.len() == 1;
+        let is_single =
+            !matches!(node.value, Value::Tuple(_) | Value::List(_)) && results.len() == 1;
         if is_single {
             return Ok(results.remove(0));
         }
@@ -130,7 +145,10 @@ impl Machine<'_> {
             return Err(self.error(Problem::CapturedWrite(name.to_owned())));
         }
         // `cond`'s first operand is the predicate, which no graph takes.
-        let tensors = operand_tensors(&operands, nested.first().map_or(0, |nested| nested.written.len()));
+        let tensors = operand_tensors(
+            &operands,
+            nested.first().map_or(0, |nested| nested.written.len()),
+        );
         let attributes = self.record_graphs(source, &graphs, nested, &written, name)?;
         let mut attributes = attributes.into_iter();
         let inputs: Box<[Input]> = node
@@ -141,7 +159,11 @@ impl Machine<'_> {
                 let argument = lowered
                     .or_else(|| attributes.next().map(Argument::Node))
                     .unwrap_or(Argument::None);
-                Input { name: input.name, kind: ArgumentKind::Positional, argument }
+                Input {
+                    name: input.name,
+                    kind: ArgumentKind::Positional,
+                    argument,
+                }
             })
             .collect();
         let value = self.value_with_writes(&node.value, &tensors, &written);
@@ -151,9 +173,11 @@ impl Machine<'_> {
         if let Binding::Several(items) = &mut binding {
             let returned = items.len().saturating_sub(written.len());
             for (binding, &operand) in items.split_off(returned).into_iter().zip(&written) {
-                if let (Binding::Tensor(value), Some(Some(tensor))) = (binding, tensors.get(operand)) {
+                if let (Binding::Tensor(value), Some(Some(tensor))) =
+                    (binding, tensors.get(operand))
+                {
                     let value = self.tensor(value).value;
-                    self.write_value(*tensor, value)?;
+                    self.write_value(*tensor, value, KeepsStrides::No)?;
                 }
             }
         }
@@ -169,7 +193,10 @@ impl Machine<'_> {
         for (id, placeholder) in source.placeholders() {
             let node = self.graph.push(placeholder.clone());
             self.note_placeholder(node);
-            let tensor = placeholder.value.as_tensor().map(|meta| self.fresh_tensor(node, meta));
+            let tensor = placeholder
+                .value
+                .as_tensor()
+                .map(|meta| self.fresh_tensor(node, meta));
             scope.bind(id, tensor.map_or(Binding::Value(node), Binding::Tensor));
             inputs.push(tensor);
         }
@@ -221,7 +248,10 @@ impl Machine<'_> {
                 None => source.graphs[id.0 as usize].name,
             };
             let id = GraphId(self.graph.graphs.len() as u32);
-            self.graph.graphs.push(NestedGraph { name, graph: nested.graph });
+            self.graph.graphs.push(NestedGraph {
+                name,
+                graph: nested.graph,
+            });
             attributes.push(self.record_as(name, Op::GetAttr(id), Box::default(), Value::None));
         }
         Ok(attributes)
@@ -239,7 +269,12 @@ impl Machine<'_> {
         }
     }
 
-    fn value_with_writes(&self, value: &Value, tensors: &[Option<TensorId>], written: &[usize]) -> Value {
+    fn value_with_writes(
+        &self,
+        value: &Value,
+        tensors: &[Option<TensorId>],
+        written: &[usize],
+    ) -> Value {
         if written.is_empty() {
             return value.clone();
         }
@@ -250,7 +285,9 @@ impl Machine<'_> {
         };
         for &operand in written {
             let tensor = tensors.get(operand).copied().flatten();
-            items.push(tensor.map_or(Value::None, |tensor| Value::Tensor(self.tensor(tensor).meta)));
+            items.push(tensor.map_or(Value::None, |tensor| {
+                Value::Tensor(self.tensor(tensor).meta)
+            }));
         }
         Value::Tuple(items.into())
     }
@@ -258,8 +295,18 @@ impl Machine<'_> {
 
 /// The operands that any of the graphs writes, by position.
 fn written_operands(nested: &[Nested]) -> Vec<usize> {
-    let count = nested.iter().map(|nested| nested.written.len()).max().unwrap_or(0);
-    (0..count).filter(|&index| nested.iter().any(|nested| matches!(nested.written.get(index), Some(Some(_))))).collect()
+    let count = nested
+        .iter()
+        .map(|nested| nested.written.len())
+        .max()
+        .unwrap_or(0);
+    (0..count)
+        .filter(|&index| {
+            nested
+                .iter()
+                .any(|nested| matches!(nested.written.get(index), Some(Some(_))))
+        })
+        .collect()
 }
 
 /// The tensors among the last `count` operands: those that a graph takes.
@@ -294,7 +341,9 @@ fn binding_of(operand: Operand) -> Binding {
 fn flatten_into(operand: Operand, flat: &mut Vec<Operand>) {
     match operand {
         Operand::List(_, items) => items.into_iter().for_each(|item| flatten_into(item, flat)),
-        Operand::Fixed(Argument::List(_, items)) => flat.extend(items.into_iter().map(Operand::Fixed)),
+        Operand::Fixed(Argument::List(_, items)) => {
+            flat.extend(items.into_iter().map(Operand::Fixed))
+        }
         operand => flat.push(operand),
     }
 }

@@ -11,10 +11,14 @@
 //! generation is replayed from the base when it is read next.
 
 use graven_ir::context::MetadataId;
-use graven_ir::{Argument, ArgumentKind, Context, Graph, Input, NameId, Node, NodeId, Op, TargetId, TensorMetaId, Value};
+use graven_ir::{
+    Argument, ArgumentKind, Context, Graph, Input, NameId, Node, NodeId, Op, TargetId,
+    TensorMetaId, Value,
+};
 use graven_ops::Registry;
 use rustc_hash::FxHashMap;
 
+use super::WriteRecord;
 use super::error::FunctionalizeError;
 use super::facts::Facts;
 use super::names::Recorder;
@@ -22,11 +26,11 @@ use super::symbols::Symbols;
 use super::view::{View, ViewId};
 
 /// A tensor of the program: what a name is bound to, so that two names can be one tensor.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TensorId(pub(crate) u32);
 
 /// A storage.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct StorageId(pub(crate) u32);
 
 #[derive(Clone, Debug)]
@@ -106,6 +110,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) metadata: MetadataId,
     /// Name and target of that node, for errors.
     pub(crate) current: Option<Current>,
+    /// The writes to storages that are inputs, as they come: storage, and what is to be told.
+    pub(crate) writes: Vec<(StorageId, WriteRecord)>,
     getitem: NameId,
     pub(crate) empty_name: NameId,
 }
@@ -123,6 +129,7 @@ pub(crate) struct Outer {
     views: Vec<View>,
     input_tensors: usize,
     metadata_changes: FxHashMap<TensorId, (Option<Current>, MetadataId)>,
+    writes: Vec<(StorageId, WriteRecord)>,
 }
 
 impl<'a> Machine<'a> {
@@ -143,6 +150,7 @@ impl<'a> Machine<'a> {
             metadata_changes: FxHashMap::default(),
             metadata: MetadataId::EMPTY,
             current: None,
+            writes: Vec::new(),
             getitem,
             empty_name,
         }
@@ -160,6 +168,7 @@ impl<'a> Machine<'a> {
             views: take(&mut self.views),
             input_tensors: take(&mut self.input_tensors),
             metadata_changes: take(&mut self.metadata_changes),
+            writes: take(&mut self.writes),
         }
     }
 
@@ -173,6 +182,7 @@ impl<'a> Machine<'a> {
         self.views = outer.views;
         self.input_tensors = outer.input_tensors;
         self.metadata_changes = outer.metadata_changes;
+        self.writes = outer.writes;
         nested
     }
 }
@@ -193,8 +203,20 @@ impl Machine<'_> {
     /// A tensor with a storage of its own, whose value is `value`.
     pub(crate) fn fresh_tensor(&mut self, value: NodeId, meta: TensorMetaId) -> TensorId {
         let storage = StorageId(self.storages.len() as u32);
-        self.storages.push(Storage { base: value, meta, generation: 0, layout_is_known: true, resized_at: None });
-        self.push_tensor(Tensor { storage, view: None, value, generation: 0, meta })
+        self.storages.push(Storage {
+            base: value,
+            meta,
+            generation: 0,
+            layout_is_known: true,
+            resized_at: None,
+        });
+        self.push_tensor(Tensor {
+            storage,
+            view: None,
+            value,
+            generation: 0,
+            meta,
+        })
     }
 
     pub(crate) fn push_tensor(&mut self, tensor: Tensor) -> TensorId {
@@ -203,21 +225,47 @@ impl Machine<'_> {
     }
 
     /// Records a call of `target` and names it.
-    pub(crate) fn record(&mut self, target: TargetId, inputs: Box<[Input]>, value: Value) -> NodeId {
+    pub(crate) fn record(
+        &mut self,
+        target: TargetId,
+        inputs: Box<[Input]>,
+        value: Value,
+    ) -> NodeId {
         let candidate = self.facts.candidate(&mut self.context, target);
         self.record_as(candidate, Op::Call(target), inputs, value)
     }
 
     /// Records a node under the first free name for `candidate`.
-    pub(crate) fn record_as(&mut self, candidate: NameId, op: Op, inputs: Box<[Input]>, value: Value) -> NodeId {
+    pub(crate) fn record_as(
+        &mut self,
+        candidate: NameId,
+        op: Op,
+        inputs: Box<[Input]>,
+        value: Value,
+    ) -> NodeId {
         let name = self.names.fresh(&mut self.context.names, candidate);
-        self.graph.push(Node { name, op, inputs, value, metadata: self.metadata })
+        self.graph.push(Node {
+            name,
+            op,
+            inputs,
+            value,
+            metadata: self.metadata,
+        })
     }
 
     /// Records the `getitem` that reads result `index` of `node`.
     pub(crate) fn record_getitem(&mut self, node: NodeId, index: usize, value: Value) -> NodeId {
-        let input = Input { name: self.empty_name, kind: ArgumentKind::Positional, argument: Argument::Node(node) };
-        self.record_as(self.getitem, Op::GetItem(index as u32), Box::new([input]), value)
+        let input = Input {
+            name: self.empty_name,
+            kind: ArgumentKind::Positional,
+            argument: Argument::Node(node),
+        };
+        self.record_as(
+            self.getitem,
+            Op::GetItem(index as u32),
+            Box::new([input]),
+            value,
+        )
     }
 
     /// The value of a tensor now: replayed from the base when the base was written since.
@@ -227,17 +275,38 @@ impl Machine<'_> {
         if tensor.generation == storage.generation {
             return Ok(tensor.value);
         }
-        let (generation, view, base) = (storage.generation, tensor.view, storage.base);
+        let (generation, view, id) = (storage.generation, tensor.view, tensor.storage);
         if let (Some(resized_at), Some(_)) = (storage.resized_at, view)
             && tensor.generation < resized_at
         {
             return Err(self.error(super::error::Problem::ReadAfterResize));
         }
-        let value = self.replay(base, view)?;
+        let value = self.replay(id, view)?;
         let tensor = &mut self.tensors[id.0 as usize];
         tensor.value = value;
         tensor.generation = generation;
         Ok(value)
+    }
+
+    /// Notes that the program writes an input, for the report of its effects.
+    pub(crate) fn note_write(&mut self, tensor: TensorId, changes_metadata: bool) {
+        let Tensor { storage, view, .. } = *self.tensor(tensor);
+        if storage.0 as usize >= self.input_tensors {
+            return;
+        }
+        let chain = self.chain(view);
+        let targets = chain
+            .iter()
+            .filter_map(|view| self.context.target_name_id(self.view(*view).call.target));
+        let record = WriteRecord {
+            inputs: Vec::new(),
+            node: self.current.map(|(node, _)| node),
+            operator: self.current.map(|(_, operator)| operator),
+            view_chain: targets.collect(),
+            metadata: self.metadata,
+            changes_metadata,
+        };
+        self.writes.push((storage, record));
     }
 
     /// Synchronizes every tensor of an argument and gives the argument to record.
@@ -246,19 +315,27 @@ impl Machine<'_> {
             Operand::Tensor(tensor) => Argument::Node(self.sync(*tensor)?),
             Operand::Fixed(argument) => argument.clone(),
             Operand::List(kind, items) => {
-                let items: Result<Box<[Argument]>, _> = items.iter().map(|item| self.lower(item)).collect();
+                let items: Result<Box<[Argument]>, _> =
+                    items.iter().map(|item| self.lower(item)).collect();
                 Argument::List(*kind, items?)
             }
         })
     }
 
     /// Synchronizes the tensors of all arguments, in order, and gives the inputs to record.
-    pub(crate) fn lower_all(&mut self, inputs: &[CallInput]) -> Result<Box<[Input]>, FunctionalizeError> {
+    pub(crate) fn lower_all(
+        &mut self,
+        inputs: &[CallInput],
+    ) -> Result<Box<[Input]>, FunctionalizeError> {
         inputs
             .iter()
             .map(|input| {
                 let argument = self.lower(&input.operand)?;
-                Ok(Input { name: input.name, kind: input.kind, argument })
+                Ok(Input {
+                    name: input.name,
+                    kind: input.kind,
+                    argument,
+                })
             })
             .collect()
     }
@@ -289,7 +366,9 @@ impl Machine<'_> {
     pub(crate) fn bind(&mut self, recorded: &Recorded) -> Binding {
         match recorded {
             Recorded::None => Binding::Constant(Argument::None),
-            Recorded::Many(items) => Binding::Several(items.iter().map(|item| self.bind(item)).collect()),
+            Recorded::Many(items) => {
+                Binding::Several(items.iter().map(|item| self.bind(item)).collect())
+            }
             Recorded::One(node) => match self.graph.node(*node).value {
                 Value::Tensor(meta) => Binding::Tensor(self.fresh_tensor(*node, meta)),
                 _ => Binding::Value(*node),

@@ -29,7 +29,7 @@ mod symbols;
 mod view;
 mod write;
 
-use graven_ir::ExportedProgram;
+use graven_ir::{ExportedProgram, MetadataId, NameId};
 use graven_ops::Registry;
 
 pub use error::{FunctionalizeError, Problem};
@@ -44,12 +44,44 @@ pub struct Stats {
     pub nodes_after: usize,
 }
 
+/// A write that the program makes to one of its inputs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WriteRecord {
+    /// The inputs whose storage is written: positions in the raw signature. There are several
+    /// where inputs share a storage.
+    pub inputs: Vec<usize>,
+    /// The name of the node that writes.
+    pub node: Option<NameId>,
+    /// What it calls.
+    pub operator: Option<NameId>,
+    /// The targets of the views that the write goes through, from the input outwards.
+    pub view_chain: Vec<NameId>,
+    /// The node's metadata.
+    pub metadata: MetadataId,
+    /// Whether it changes the input's geometry rather than its data.
+    pub changes_metadata: bool,
+}
+
 /// Turns a program into its functional form.
 ///
 /// # Errors
 /// When an operator is unknown, or the program does something that has no functional meaning;
 /// the error names the node, the operator and the source line. The program is unchanged then.
-pub fn functionalize(program: &mut ExportedProgram, registry: &Registry) -> Result<Stats, FunctionalizeError> {
+pub fn functionalize(
+    program: &mut ExportedProgram,
+    registry: &Registry,
+) -> Result<Stats, FunctionalizeError> {
+    functionalize_with_writes(program, registry).map(|(stats, _)| stats)
+}
+
+/// The same, and the writes that the program made to its inputs, in program order.
+///
+/// # Errors
+/// As [`functionalize`].
+pub fn functionalize_with_writes(
+    program: &mut ExportedProgram,
+    registry: &Registry,
+) -> Result<(Stats, Vec<WriteRecord>), FunctionalizeError> {
     let nodes_before = program.graph.nodes.len();
     let mut machine = Machine::new(registry, std::mem::take(&mut program.context));
     let result = machine.run(program);
@@ -60,5 +92,11 @@ pub fn functionalize(program: &mut ExportedProgram, registry: &Registry) -> Resu
     program.signature = finished.signature;
     program.metadata_mutations = finished.metadata_mutations;
     program.verifiers = vec![program.context.names.intern("ATEN")];
-    Ok(Stats { nodes_before, nodes_after: program.graph.nodes.len() })
+    Ok((
+        Stats {
+            nodes_before,
+            nodes_after: program.graph.nodes.len(),
+        },
+        finished.writes,
+    ))
 }

@@ -12,16 +12,119 @@ use rustc_hash::FxHashMap;
 /// Python's keywords and builtins (the lower-case ones: candidates are lower case), and what
 /// FX's generated code defines.
 const RESERVED: &[&str] = &[
-    "abs", "aiter", "all", "and", "anext", "any", "as", "ascii", "assert", "async", "await", "bin", "bool",
-    "break", "breakpoint", "bytearray", "bytes", "callable", "chr", "class", "classmethod", "compile", "complex",
-    "continue", "copyright", "credits", "def", "del", "delattr", "device", "dict", "dir", "divmod", "elif", "else",
-    "enumerate", "eval", "except", "exec", "exit", "filter", "finally", "float", "for", "format", "from",
-    "frozenset", "fx_pytree", "getattr", "global", "globals", "hasattr", "hash", "help", "hex", "id", "if",
-    "import", "in", "inf", "input", "int", "is", "isinstance", "issubclass", "iter", "lambda", "len", "license",
-    "list", "locals", "map", "max", "memoryview", "min", "nan", "next", "nonlocal", "not", "object", "oct", "open",
-    "or", "ord", "pass", "pow", "print", "property", "pytree", "quit", "raise", "range", "repr", "return",
-    "reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "torch", "try",
-    "tuple", "type", "vars", "while", "with", "yield", "zip",
+    "abs",
+    "aiter",
+    "all",
+    "and",
+    "anext",
+    "any",
+    "as",
+    "ascii",
+    "assert",
+    "async",
+    "await",
+    "bin",
+    "bool",
+    "break",
+    "breakpoint",
+    "bytearray",
+    "bytes",
+    "callable",
+    "chr",
+    "class",
+    "classmethod",
+    "compile",
+    "complex",
+    "continue",
+    "copyright",
+    "credits",
+    "def",
+    "del",
+    "delattr",
+    "device",
+    "dict",
+    "dir",
+    "divmod",
+    "elif",
+    "else",
+    "enumerate",
+    "eval",
+    "except",
+    "exec",
+    "exit",
+    "filter",
+    "finally",
+    "float",
+    "for",
+    "format",
+    "from",
+    "frozenset",
+    "fx_pytree",
+    "getattr",
+    "global",
+    "globals",
+    "hasattr",
+    "hash",
+    "help",
+    "hex",
+    "id",
+    "if",
+    "import",
+    "in",
+    "inf",
+    "input",
+    "int",
+    "is",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "lambda",
+    "len",
+    "license",
+    "list",
+    "locals",
+    "map",
+    "max",
+    "memoryview",
+    "min",
+    "nan",
+    "next",
+    "nonlocal",
+    "not",
+    "object",
+    "oct",
+    "open",
+    "or",
+    "ord",
+    "pass",
+    "pow",
+    "print",
+    "property",
+    "pytree",
+    "quit",
+    "raise",
+    "range",
+    "repr",
+    "return",
+    "reversed",
+    "round",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "staticmethod",
+    "str",
+    "sum",
+    "super",
+    "torch",
+    "try",
+    "tuple",
+    "type",
+    "vars",
+    "while",
+    "with",
+    "yield",
+    "zip",
 ];
 
 /// Gives names while recording.
@@ -39,8 +142,16 @@ impl Recorder {
         let text = names.get(candidate);
         // A candidate may end in a number itself (`sym_size_int_1`): count on from its base.
         let (base, suffix) = split_suffix(text);
-        let base = if suffix.is_some() { base.to_owned() } else { text.to_owned() };
-        let base_id = if suffix.is_some() { names.intern(&base) } else { candidate };
+        let base = if suffix.is_some() {
+            base.to_owned()
+        } else {
+            text.to_owned()
+        };
+        let base_id = if suffix.is_some() {
+            names.intern(&base)
+        } else {
+            candidate
+        };
         let mut number = match suffix {
             Some(number) if !self.is_used(candidate) => {
                 self.take(candidate);
@@ -86,7 +197,9 @@ impl Recorder {
 /// Splits `add_3` into `add` and 3; no number, no split.
 fn split_suffix(text: &str) -> (&str, Option<u32>) {
     match text.rsplit_once('_') {
-        Some((base, digits)) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+        Some((base, digits))
+            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
             match digits.parse() {
                 Ok(number) => (base, Some(number)),
                 Err(_) => (text, None),
@@ -106,7 +219,11 @@ pub(crate) fn candidate(packet: &str) -> String {
             text.push('_');
         }
         after_lower = character.is_ascii_lowercase();
-        let kept = if character.is_ascii_alphanumeric() || character == '_' { character } else { '_' };
+        let kept = if character.is_ascii_alphanumeric() || character == '_' {
+            character
+        } else {
+            '_'
+        };
         text.push(kept.to_ascii_lowercase());
     }
     text

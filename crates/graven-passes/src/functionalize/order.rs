@@ -23,7 +23,7 @@ pub(crate) fn placeholder_order(program: &ExportedProgram) -> Vec<usize> {
     for (position, spec) in specs.iter().enumerate() {
         hang(&mut modules, &program.context, spec, position);
     }
-    let (mut parameters, mut buffers) = (Vec::new(), Vec::new());
+    let (mut parameters, mut buffers): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut pending = vec![0_usize];
     while let Some(index) = pending.pop() {
         let module = &modules[index];
@@ -32,7 +32,11 @@ pub(crate) fn placeholder_order(program: &ExportedProgram) -> Vec<usize> {
         pending.extend(module.children.values().rev());
     }
     let of_kind = |kinds: &'static [InputKind]| {
-        specs.iter().enumerate().filter(move |(_, spec)| kinds.contains(&spec.kind)).map(|(position, _)| position)
+        specs
+            .iter()
+            .enumerate()
+            .filter(move |(_, spec)| kinds.contains(&spec.kind))
+            .map(|(position, _)| position)
     };
     let mut order: Vec<usize> = of_kind(&[InputKind::Token]).collect();
     order.extend(parameters);
@@ -66,5 +70,9 @@ fn hang(modules: &mut Vec<Module>, context: &Context, spec: &InputSpec, position
         };
     }
     let module = &mut modules[current];
-    if is_parameter { module.parameters.push(position) } else { module.buffers.push(position) }
+    if is_parameter {
+        module.parameters.push(position)
+    } else {
+        module.buffers.push(position)
+    }
 }

@@ -25,7 +25,10 @@ pub(crate) enum Bound {
 
 impl<'g> Scope<'g> {
     pub(crate) fn new(graph: &'g Graph) -> Self {
-        Self { graph, bindings: vec![None; graph.nodes.len()] }
+        Self {
+            graph,
+            bindings: vec![None; graph.nodes.len()],
+        }
     }
 
     pub(crate) fn bind(&mut self, node: NodeId, binding: Binding) {
@@ -48,7 +51,9 @@ impl Machine<'_> {
                 continue;
             }
             self.enter(node);
-            let bound = self.run_node(scope, node).map_err(|error| error.or_at(self))?;
+            let bound = self
+                .run_node(scope, node)
+                .map_err(|error| error.or_at(self))?;
             scope.bindings[id.index()] = Some(bound);
         }
         Ok(())
@@ -64,12 +69,18 @@ impl Machine<'_> {
         self.current = Some((node.name, target.unwrap_or(self.empty_name)));
     }
 
-    fn run_node(&mut self, scope: &mut Scope<'_>, node: &Node) -> Result<Bound, FunctionalizeError> {
+    fn run_node(
+        &mut self,
+        scope: &mut Scope<'_>,
+        node: &Node,
+    ) -> Result<Bound, FunctionalizeError> {
         Ok(match node.op {
             Op::GetAttr(graph) => Bound::Graph(graph),
             Op::GetItem(index) => Bound::Value(self.run_getitem(scope, node, index as usize)?),
             Op::Call(target) => Bound::Value(self.run_call(scope, node, target)?),
-            Op::Placeholder => return Err(self.error(Problem::Malformed("placeholders stand first".to_owned()))),
+            Op::Placeholder => {
+                return Err(self.error(Problem::Malformed("placeholders stand first".to_owned())));
+            }
         })
     }
 
@@ -79,7 +90,10 @@ impl Machine<'_> {
         node: &Node,
         index: usize,
     ) -> Result<Binding, FunctionalizeError> {
-        let source = node.inputs.first().and_then(|input| input.argument.as_node());
+        let source = node
+            .inputs
+            .first()
+            .and_then(|input| input.argument.as_node());
         match source.and_then(|source| scope.get(source)) {
             Some(Bound::Value(Binding::Several(items))) => match items.get(index) {
                 Some(binding) => Ok(binding.clone()),
@@ -87,7 +101,9 @@ impl Machine<'_> {
             },
             // A list of one result that is bound alone.
             Some(Bound::Value(binding)) if index == 0 => Ok(binding.clone()),
-            _ => Err(self.error(Problem::Malformed("reads a result of a node that has none".to_owned()))),
+            _ => Err(self.error(Problem::Malformed(
+                "reads a result of a node that has none".to_owned(),
+            ))),
         }
     }
 
@@ -97,27 +113,43 @@ impl Machine<'_> {
         node: &Node,
         target: TargetId,
     ) -> Result<Binding, FunctionalizeError> {
-        let fact = self.facts.of(&mut self.context, self.registry, target).map_err(|problem| self.error(problem))?;
+        let fact = self
+            .facts
+            .of(&mut self.context, self.registry, target)
+            .map_err(|problem| self.error(problem))?;
         if fact == Fact::HigherOrder {
             return self.run_higher_order(scope, node, target);
         }
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
             let operand = self.operand(scope, &input.argument)?;
-            inputs.push(CallInput { name: input.name, kind: input.kind, operand });
+            inputs.push(CallInput {
+                name: input.name,
+                kind: input.kind,
+                operand,
+            });
         }
         self.dispatch(target, inputs, Some(&node.value))
     }
 
     /// An argument of the source graph, with its nodes replaced by what they are bound to.
-    pub(crate) fn operand(&self, scope: &Scope<'_>, argument: &Argument) -> Result<Operand, FunctionalizeError> {
+    pub(crate) fn operand(
+        &self,
+        scope: &Scope<'_>,
+        argument: &Argument,
+    ) -> Result<Operand, FunctionalizeError> {
         Ok(match argument {
             Argument::Node(node) => match scope.get(*node) {
                 Some(Bound::Value(binding)) => self.operand_of(binding)?,
-                _ => return Err(self.error(Problem::Malformed("uses a value that has none yet".to_owned()))),
+                _ => {
+                    return Err(self.error(Problem::Malformed(
+                        "uses a value that has none yet".to_owned(),
+                    )));
+                }
             },
             Argument::List(kind, items) => {
-                let items: Result<Vec<Operand>, _> = items.iter().map(|item| self.operand(scope, item)).collect();
+                let items: Result<Vec<Operand>, _> =
+                    items.iter().map(|item| self.operand(scope, item)).collect();
                 list_of(*kind, items?)
             }
             other => Operand::Fixed(other.clone()),
@@ -130,7 +162,8 @@ impl Machine<'_> {
             Binding::Value(node) => Operand::Fixed(Argument::Node(*node)),
             Binding::Constant(argument) => Operand::Fixed(argument.clone()),
             Binding::Several(items) => {
-                let items: Result<Vec<Operand>, _> = items.iter().map(|item| self.operand_of(item)).collect();
+                let items: Result<Vec<Operand>, _> =
+                    items.iter().map(|item| self.operand_of(item)).collect();
                 list_of(graven_ir::ListKind::Tensors, items?)
             }
         })
@@ -148,11 +181,15 @@ pub(crate) struct Finished {
     pub(crate) graph: Graph,
     pub(crate) signature: graven_ir::GraphSignature,
     pub(crate) metadata_mutations: Vec<graven_ir::MetadataMutation>,
+    pub(crate) writes: Vec<super::WriteRecord>,
 }
 
 impl Machine<'_> {
     /// Runs a whole program.
-    pub(crate) fn run(&mut self, program: &ExportedProgram) -> Result<Finished, FunctionalizeError> {
+    pub(crate) fn run(
+        &mut self,
+        program: &ExportedProgram,
+    ) -> Result<Finished, FunctionalizeError> {
         let order = super::order::placeholder_order(program);
         let mut scope = Scope::new(&program.graph);
         let inputs = self.bind_inputs(program, &order, &mut scope)?;

@@ -5,18 +5,18 @@
 //! view of another. Such a group has one base. Where one member covers the whole storage it is
 //! the base, and the others are views of it; else a flat base is put together from the members.
 
-use graven_ir::context::MetadataId;
 use graven_ir::state::StorageId as StateStorage;
 use graven_ir::{
-    Context, ExportedProgram, InputKind, Layout, NameId, Node, NodeId, Op, SymInt, TensorMeta, TensorMetaId, Value,
+    ExportedProgram, InputKind, Layout, NameId, Node, NodeId, SymInt, TensorMeta, TensorMetaId,
 };
 use graven_ops::Arg;
 use graven_ops::catalogue::view;
 use indexmap::IndexMap;
 
 use super::error::{FunctionalizeError, Problem};
-use super::machine::{Binding, Machine, Tensor, TensorId};
+use super::machine::{Binding, Machine, TensorId};
 use super::region::Scope;
+use super::strided::Strided;
 use super::view::{View, ViewCall};
 
 /// One input of the program.
@@ -61,7 +61,12 @@ impl Machine<'_> {
                 None => Binding::Value(node),
             };
             scope.bind(source, binding);
-            inputs.push(ProgramInput { position, node, tensor, meta });
+            inputs.push(ProgramInput {
+                position,
+                node,
+                tensor,
+                meta,
+            });
         }
         self.input_tensors = self.tensors.len();
         self.join_shared(program, &inputs)?;
@@ -84,9 +89,14 @@ impl Machine<'_> {
         let mut groups: IndexMap<StateStorage, Vec<(TensorId, TensorMetaId)>> = IndexMap::new();
         for input in inputs {
             let spec = &program.signature.inputs[input.position];
-            let is_state = matches!(spec.kind, InputKind::Parameter | InputKind::Buffer | InputKind::ConstantTensor);
+            let is_state = matches!(
+                spec.kind,
+                InputKind::Parameter | InputKind::Buffer | InputKind::ConstantTensor
+            );
             let storage = spec.target.and_then(|target| names.get(&target));
-            if let (true, Some(&storage), Some(tensor), Some(meta)) = (is_state, storage, input.tensor, input.meta) {
+            if let (true, Some(&storage), Some(tensor), Some(meta)) =
+                (is_state, storage, input.tensor, input.meta)
+            {
                 groups.entry(storage).or_default().push((tensor, meta));
             }
         }
@@ -97,8 +107,15 @@ impl Machine<'_> {
     }
 
     fn join_group(&mut self, group: &[(TensorId, TensorMetaId)]) -> Result<(), FunctionalizeError> {
-        let metas: Vec<TensorMeta> = group.iter().map(|(_, meta)| self.context.meta(*meta).clone()).collect();
-        let end = metas.iter().map(end_of).collect::<Option<Vec<i64>>>().and_then(|ends| ends.into_iter().max());
+        let metas: Vec<TensorMeta> = group
+            .iter()
+            .map(|(_, meta)| self.context.meta(*meta).clone())
+            .collect();
+        let end = metas
+            .iter()
+            .map(end_of)
+            .collect::<Option<Vec<i64>>>()
+            .and_then(|ends| ends.into_iter().max());
         // Sizes of parameters and buffers are constants; without them nothing can be said.
         let Some(end) = end else { return Ok(()) };
         let covering = metas.iter().position(|meta| covers(meta, end));
@@ -113,8 +130,13 @@ impl Machine<'_> {
             storage.meta = base_meta;
         }
         for (&(tensor, meta), geometry) in group.iter().zip(&metas) {
-            let is_base = covering.is_some() && same_geometry(geometry, self.context.meta(base_meta));
-            let view = if is_base { None } else { Some(self.member_view(meta, geometry)?) };
+            let is_base =
+                covering.is_some() && same_geometry(geometry, self.context.meta(base_meta));
+            let view = if is_base {
+                None
+            } else {
+                Some(self.member_view(meta, geometry)?)
+            };
             let tensor = &mut self.tensors[tensor.0 as usize];
             tensor.storage = storage;
             tensor.view = view;
@@ -137,8 +159,24 @@ impl Machine<'_> {
         ];
         let inputs = self.inputs_of(target, &args, &[])?;
         let inverse = view::inverse("aten::as_strided");
-        let call = ViewCall { target, inputs, base: 0 };
-        Ok(self.push_view(View { parent: None, call, inverse_inputs: None, inverse, meta }))
+        let call = ViewCall {
+            target,
+            inputs,
+            base: 0,
+        };
+        let strided = Strided {
+            sizes: geometry.sizes.to_vec(),
+            strides: geometry.strides.to_vec(),
+            offset: geometry.storage_offset,
+        };
+        Ok(self.push_view(View {
+            parent: None,
+            call,
+            inverse_inputs: None,
+            inverse,
+            meta,
+            strided: Some(strided),
+        }))
     }
 
     /// A flat base of `end` elements that holds every member at its place.
@@ -150,7 +188,10 @@ impl Machine<'_> {
     ) -> Result<(NodeId, TensorMetaId), FunctionalizeError> {
         use graven_ops::Emit as _;
         let first = &metas[0];
-        let options = [("dtype", Arg::DType(first.dtype)), ("device", Arg::Device(first.device))];
+        let options = [
+            ("dtype", Arg::DType(first.dtype)),
+            ("device", Arg::Device(first.device)),
+        ];
         let mut emit = super::emit::Pure(self);
         let mut base = first_of(emit.call("aten::zeros", &[Arg::const_ints([end])], &options)?)?;
         for (&(tensor, _), meta) in group.iter().zip(metas) {
@@ -172,15 +213,22 @@ impl Machine<'_> {
 }
 
 fn first_of(values: Vec<NodeId>) -> Result<NodeId, FunctionalizeError> {
-    values.first().copied().ok_or_else(|| Problem::Malformed("an operator returned nothing".to_owned()).into())
+    values
+        .first()
+        .copied()
+        .ok_or_else(|| Problem::Malformed("an operator returned nothing".to_owned()).into())
 }
 
 /// One past the last element of the storage that a tensor reaches; `None` for symbolic sizes.
 fn end_of(meta: &TensorMeta) -> Option<i64> {
-    let SymInt::Int(mut end) = meta.storage_offset else { return None };
+    let SymInt::Int(mut end) = meta.storage_offset else {
+        return None;
+    };
     end = end.checked_add(1)?;
     for (size, stride) in meta.sizes.iter().zip(&meta.strides) {
-        let (SymInt::Int(size), SymInt::Int(stride)) = (*size, *stride) else { return None };
+        let (SymInt::Int(size), SymInt::Int(stride)) = (*size, *stride) else {
+            return None;
+        };
         if size == 0 {
             return Some(0);
         }
@@ -193,15 +241,22 @@ fn end_of(meta: &TensorMeta) -> Option<i64> {
 fn covers(meta: &TensorMeta, end: i64) -> bool {
     let mut expected = 1_i64;
     for (size, stride) in meta.sizes.iter().zip(&meta.strides).rev() {
-        let (SymInt::Int(size), SymInt::Int(stride)) = (*size, *stride) else { return false };
+        let (SymInt::Int(size), SymInt::Int(stride)) = (*size, *stride) else {
+            return false;
+        };
         if size != 1 && stride != expected {
             return false;
         }
         expected = expected.saturating_mul(size.max(1));
     }
-    meta.storage_offset == SymInt::Int(0) && meta.layout == Layout::Strided && end_of(meta) == Some(end)
+    meta.storage_offset == SymInt::Int(0)
+        && meta.layout == Layout::Strided
+        && end_of(meta) == Some(end)
 }
 
 fn same_geometry(a: &TensorMeta, b: &TensorMeta) -> bool {
-    a.sizes == b.sizes && a.strides == b.strides && a.storage_offset == b.storage_offset && a.dtype == b.dtype
+    a.sizes == b.sizes
+        && a.strides == b.strides
+        && a.storage_offset == b.storage_offset
+        && a.dtype == b.dtype
 }

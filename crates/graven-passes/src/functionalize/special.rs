@@ -1,10 +1,14 @@
 //! Operators whose effect on storages no schema tells: `resize_`, `set_`; and the questions
 //! about sizes, whose answers are symbolic numbers.
 
-use graven_ir::{NodeId, SymInt, TargetId, TensorMetaId, Value};
+use graven_ir::{Argument, Input, NodeId, SymInt, TargetId, TensorMetaId, Value};
+use graven_ops::Arg;
+use graven_ops::catalogue::view::inverse;
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, CallInput, Machine, Operand, TensorId};
+use super::strided::Strided;
+use super::view::{View, ViewCall, ViewId};
 
 /// An operator that the machine knows by name, because its schema cannot say what it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,9 +28,15 @@ pub(crate) fn special(operator: &str) -> Option<Special> {
     Some(match operator {
         "aten::resize_" | "aten::resize_as_" => Special::Resize,
         "aten::set_.source_Tensor" => Special::SetTensor,
-        "aten::set_" | "aten::set_.source_Storage" | "aten::set_.source_Storage_storage_offset"
+        "aten::set_"
+        | "aten::set_.source_Storage"
+        | "aten::set_.source_Storage_storage_offset"
         | "aten::set_.source_Tensor_storage_offset" => Special::SetStorage,
-        "aten::sym_size.int" | "aten::sym_size" | "aten::sym_stride.int" | "aten::sym_stride" | "aten::sym_numel"
+        "aten::sym_size.int"
+        | "aten::sym_size"
+        | "aten::sym_stride.int"
+        | "aten::sym_stride"
+        | "aten::sym_numel"
         | "aten::sym_storage_offset" => Special::MetadataQuery,
         _ => return None,
     })
@@ -44,9 +54,9 @@ impl Machine<'_> {
             Special::MetadataQuery => self.call_metadata_query(target, inputs, recorded),
             Special::Resize => self.call_resize(target, inputs, recorded),
             Special::SetTensor => self.call_set(target, inputs),
-            Special::SetStorage => {
-                Err(self.error(Problem::StorageReplaced(self.context.target_name(target).to_owned())))
-            }
+            Special::SetStorage => Err(self.error(Problem::StorageReplaced(
+                self.context.target_name(target).to_owned(),
+            ))),
         }
     }
 
@@ -67,10 +77,10 @@ impl Machine<'_> {
         }
         let node = self.tensor(of).value;
         let mut lowered = self.lower_all(&inputs[1..])?.into_vec();
-        let first = graven_ir::Input {
+        let first = Input {
             name: inputs[0].name,
             kind: inputs[0].kind,
-            argument: graven_ir::Argument::Node(node),
+            argument: Argument::Node(node),
         };
         lowered.insert(0, first);
         let node = self.record(target, lowered.into(), value.clone());
@@ -89,7 +99,9 @@ impl Machine<'_> {
     ) -> Result<Binding, FunctionalizeError> {
         let of = self.tensor_operand(inputs, 0)?;
         let Some(Value::Tensor(meta)) = recorded.cloned() else {
-            return Err(self.error(Problem::MissingMetadata(self.context.target_name(target).to_owned())));
+            return Err(self.error(Problem::MissingMetadata(
+                self.context.target_name(target).to_owned(),
+            )));
         };
         if self.tensor(of).meta == meta {
             return Ok(Binding::Tensor(of));
@@ -100,7 +112,7 @@ impl Machine<'_> {
         let sizes = self.context.meta(meta).sizes.clone();
         let value = self.sync(of)?;
         let functional = self.target_of("aten::resize")?;
-        let args = [graven_ops::Arg::Value(value), graven_ops::Arg::ints(sizes)];
+        let args = [Arg::Value(value), Arg::ints(sizes)];
         let lowered = self.inputs_of(functional, &args, &[])?;
         let value = self.record(functional, lowered, Value::Tensor(meta));
         self.replace_base(of, value)?;
@@ -108,13 +120,25 @@ impl Machine<'_> {
     }
 
     /// `a.set_(b)`: from now on `a` is what `b` is.
-    fn call_set(&mut self, target: TargetId, inputs: &[CallInput]) -> Result<Binding, FunctionalizeError> {
+    fn call_set(
+        &mut self,
+        target: TargetId,
+        inputs: &[CallInput],
+    ) -> Result<Binding, FunctionalizeError> {
         let of = self.tensor_operand(inputs, 0)?;
-        let Some(CallInput { operand: Operand::Tensor(source), .. }) = inputs.get(1) else {
-            return Err(self.error(Problem::Malformed("argument `source` must be a tensor".to_owned())));
+        let Some(CallInput {
+            operand: Operand::Tensor(source),
+            ..
+        }) = inputs.get(1)
+        else {
+            return Err(self.error(Problem::Malformed(
+                "argument `source` must be a tensor".to_owned(),
+            )));
         };
         if self.is_program_input(of) {
-            return Err(self.error(Problem::StorageReplaced(self.context.target_name(target).to_owned())));
+            return Err(self.error(Problem::StorageReplaced(
+                self.context.target_name(target).to_owned(),
+            )));
         }
         self.sync(*source)?;
         self.tensors[of.0 as usize] = self.tensor(*source).clone();
@@ -122,9 +146,15 @@ impl Machine<'_> {
     }
 
     /// Replaces the base of a storage by a value of another size.
-    pub(crate) fn replace_base(&mut self, tensor: TensorId, value: NodeId) -> Result<(), FunctionalizeError> {
+    pub(crate) fn replace_base(
+        &mut self,
+        tensor: TensorId,
+        value: NodeId,
+    ) -> Result<(), FunctionalizeError> {
         let Some(meta) = self.graph.node(value).value.as_tensor() else {
-            return Err(self.error(Problem::Malformed("a tensor is replaced by something else".to_owned())));
+            return Err(self.error(Problem::Malformed(
+                "a tensor is replaced by something else".to_owned(),
+            )));
         };
         if !self.is_base(tensor) {
             return Err(self.error(Problem::ReadAfterResize));
@@ -132,6 +162,7 @@ impl Machine<'_> {
         if self.is_program_input(tensor) {
             self.note_metadata_change(tensor);
         }
+        self.note_write(tensor, false);
         let id = self.tensor(tensor).storage;
         let storage = self.storage_mut(id);
         storage.base = value;
@@ -149,12 +180,74 @@ impl Machine<'_> {
     fn fits_in_base(&self, of: TensorId, meta: TensorMetaId) -> bool {
         let elements = |meta: TensorMetaId| -> Option<i64> {
             let meta = self.context.meta(meta);
-            meta.sizes.iter().try_fold(1_i64, |product, size| match size {
-                SymInt::Int(size) => product.checked_mul(*size),
-                SymInt::Expr(_) => None,
-            })
+            meta.sizes
+                .iter()
+                .try_fold(1_i64, |product, size| match size {
+                    SymInt::Int(size) => product.checked_mul(*size),
+                    SymInt::Expr(_) => None,
+                })
         };
         let base = self.base_meta(self.tensor(of).storage);
         matches!((elements(meta), elements(base)), (Some(new), Some(old)) if new <= old)
+    }
+
+    /// Sees the first elements of the storage in another shape.
+    fn resize_as_view(
+        &mut self,
+        of: TensorId,
+        meta: TensorMetaId,
+    ) -> Result<Binding, FunctionalizeError> {
+        let target = self.target_of("aten::as_strided")?;
+        let geometry = self.context.meta(meta).clone();
+        let base = self.storage(self.tensor(of).storage).base;
+        let args = [
+            Arg::Value(base),
+            Arg::ints(geometry.sizes.iter().copied()),
+            Arg::ints(geometry.strides.iter().copied()),
+            Arg::Int(geometry.storage_offset),
+        ];
+        let inputs = self.inputs_of(target, &args, &[])?;
+        let value = self.record(target, inputs.clone(), Value::Tensor(meta));
+        let view = self.push_view(View {
+            parent: None,
+            call: ViewCall {
+                target,
+                inputs,
+                base: 0,
+            },
+            inverse_inputs: None,
+            inverse: inverse("aten::as_strided"),
+            meta,
+            strided: Some(Strided {
+                sizes: geometry.sizes.to_vec(),
+                strides: geometry.strides.to_vec(),
+                offset: geometry.storage_offset,
+            }),
+        });
+        self.change_geometry(of, view, value, meta);
+        Ok(Binding::Tensor(of))
+    }
+
+    /// `of` sees its storage through `view` from now on.
+    pub(crate) fn change_geometry(
+        &mut self,
+        of: TensorId,
+        view: ViewId,
+        value: NodeId,
+        meta: TensorMetaId,
+    ) {
+        self.note_write(of, true);
+        let generation = self.storage(self.tensor(of).storage).generation;
+        let tensor = &mut self.tensors[of.0 as usize];
+        tensor.view = Some(view);
+        tensor.value = value;
+        tensor.meta = meta;
+        tensor.generation = generation;
+        self.note_metadata_change(of);
+    }
+
+    fn note_metadata_change(&mut self, of: TensorId) {
+        self.metadata_changes
+            .insert(of, (self.current, self.metadata));
     }
 }

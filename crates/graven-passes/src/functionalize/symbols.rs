@@ -21,7 +21,9 @@ impl Machine<'_> {
     pub(crate) fn note_placeholder(&mut self, node: NodeId) {
         let value = self.graph.node(node).value.clone();
         self.note_symbol(node, &value);
-        let Some(meta) = value.as_tensor() else { return };
+        let Some(meta) = value.as_tensor() else {
+            return;
+        };
         for (dim, size) in self.context.meta(meta).sizes.iter().enumerate() {
             if let SymInt::Expr(expr) = *size {
                 self.symbols.sources.entry(expr).or_insert((node, dim));
@@ -31,7 +33,9 @@ impl Machine<'_> {
 
     /// Notes that `node` holds the symbolic number `value`.
     pub(crate) fn note_symbol(&mut self, node: NodeId, value: &Value) {
-        if let Value::SymInt(SymInt::Expr(expr)) | Value::SymBool(expr) | Value::SymFloat(expr) = *value {
+        if let Value::SymInt(SymInt::Expr(expr)) | Value::SymBool(expr) | Value::SymFloat(expr) =
+            *value
+        {
             self.symbols.nodes.entry(expr).or_insert(node);
         }
     }
@@ -70,7 +74,10 @@ impl Machine<'_> {
     }
 
     /// An argument for a size: the constant, or the node that holds the expression.
-    pub(crate) fn sym_int_argument(&mut self, size: SymInt) -> Result<Argument, FunctionalizeError> {
+    pub(crate) fn sym_int_argument(
+        &mut self,
+        size: SymInt,
+    ) -> Result<Argument, FunctionalizeError> {
         match size {
             SymInt::Int(value) => Ok(Argument::Int(value)),
             SymInt::Expr(expr) => self.expression_argument(expr),
@@ -87,11 +94,14 @@ impl Machine<'_> {
                 continue;
             }
             let operands: Vec<SymExprId> = match self.context.exprs.get(next) {
-                SymExpr::Call { args, .. } => args.to_vec(),
+                SymExpr::Call(_, args) => args.to_vec(),
                 _ => Vec::new(),
             };
-            let missing: Vec<SymExprId> =
-                operands.iter().copied().filter(|operand| self.known_expression(*operand).is_none()).collect();
+            let missing: Vec<SymExprId> = operands
+                .iter()
+                .copied()
+                .filter(|operand| self.known_expression(*operand).is_none())
+                .collect();
             if missing.is_empty() {
                 self.record_expression(next, &operands)?;
                 pending.pop();
@@ -99,7 +109,8 @@ impl Machine<'_> {
                 pending.extend(missing);
             }
         }
-        self.known_expression(expr).ok_or_else(|| self.unreadable(expr))
+        self.known_expression(expr)
+            .ok_or_else(|| self.unreadable(expr))
     }
 
     fn known_expression(&self, expr: SymExprId) -> Option<Argument> {
@@ -109,10 +120,17 @@ impl Machine<'_> {
         self.symbols.nodes.get(&expr).copied().map(Argument::Node)
     }
 
-    fn record_expression(&mut self, expr: SymExprId, operands: &[SymExprId]) -> Result<(), FunctionalizeError> {
+    fn record_expression(
+        &mut self,
+        expr: SymExprId,
+        operands: &[SymExprId],
+    ) -> Result<(), FunctionalizeError> {
         if let Some(&(source, dim)) = self.symbols.sources.get(&expr) {
             let target = self.context.target("torch.ops.aten.sym_size.int");
-            let inputs = [self.input("self", Argument::Node(source)), self.input("dim", Argument::Int(dim as i64))];
+            let inputs = [
+                self.input("self", Argument::Node(source)),
+                self.input("dim", Argument::Int(dim as i64)),
+            ];
             let candidate = self.context.names.intern("sym_size_int");
             let value = Value::SymInt(SymInt::Expr(expr));
             let node = self.record_as(candidate, Op::Call(target), Box::new(inputs), value.clone());
@@ -120,7 +138,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let function = match self.context.exprs.get(expr) {
-            SymExpr::Call { function, .. } => *function,
+            SymExpr::Call(function, _) => *function,
             _ => return Err(self.unreadable(expr)),
         };
         let target = match function {
@@ -145,39 +163,52 @@ impl Machine<'_> {
         expr: SymExprId,
         operands: &[SymExprId],
     ) -> Result<(), FunctionalizeError> {
-        let mut arguments: Vec<Argument> =
-            operands.iter().map(|operand| self.known_expression(*operand).unwrap_or(Argument::None)).collect();
-        if self.is_commutative(target) {
-            arguments.sort_by_key(|argument| argument.as_int().is_some());
+        let is_sum = self.context.target_name(target) == "_operator.add";
+        let is_product = self.context.target_name(target) == "_operator.mul";
+        let mut operands = operands.to_vec();
+        if is_sum || is_product {
+            operands.sort_by_key(|operand| self.context.exprs.as_integer(*operand).is_some());
         }
-        let mut arguments = arguments.into_iter();
-        let Some(mut left) = arguments.next() else { return Err(self.unreadable(expr)) };
-        let count = operands.len();
-        for (index, right) in arguments.enumerate() {
-            let is_last = index + 2 == count;
+        let Some((&first, rest)) = operands.split_first() else {
+            return Err(self.unreadable(expr));
+        };
+        let mut left = self
+            .known_expression(first)
+            .ok_or_else(|| self.unreadable(first))?;
+        let mut partial = self.context.exprs.to_sym_int(first);
+        for (index, &operand) in rest.iter().enumerate() {
+            let right = self
+                .known_expression(operand)
+                .ok_or_else(|| self.unreadable(operand))?;
+            let size = self.context.exprs.to_sym_int(operand);
+            partial = if index + 1 == rest.len() {
+                SymInt::Expr(expr)
+            } else if is_sum {
+                self.context
+                    .exprs
+                    .add(partial, size)
+                    .map_err(|error| self.sym_error(error))?
+            } else {
+                self.context
+                    .exprs
+                    .mul(partial, size)
+                    .map_err(|error| self.sym_error(error))?
+            };
             let inputs = [self.input("a", left), self.input("b", right)];
-            let value = if is_last { Value::SymInt(SymInt::Expr(expr)) } else { self.partial_value(expr) };
+            let value = Value::SymInt(partial);
             let node = self.record(target, Box::new(inputs), value.clone());
-            if is_last {
-                self.note_symbol(node, &value);
-            }
+            self.note_symbol(node, &value);
             left = Argument::Node(node);
         }
         Ok(())
     }
 
-    fn is_commutative(&self, target: TargetId) -> bool {
-        matches!(self.context.target_name(target), "_operator.add" | "_operator.mul")
-    }
-
-    /// Partial sums and products are intermediate: their own expression is not needed, only
-    /// that they are symbolic integers.
-    fn partial_value(&self, expr: SymExprId) -> Value {
-        Value::SymInt(SymInt::Expr(expr))
-    }
-
     pub(crate) fn input(&mut self, name: &str, argument: Argument) -> Input {
-        Input { name: self.context.names.intern(name), kind: ArgumentKind::Positional, argument }
+        Input {
+            name: self.context.names.intern(name),
+            kind: ArgumentKind::Positional,
+            argument,
+        }
     }
 
     fn unreadable(&self, expr: SymExprId) -> FunctionalizeError {

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::emit::Pure;
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, Machine, StorageId, Tensor, TensorId};
+use super::strided::Strided;
 
 /// A view of a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct View {
     pub(crate) inverse: Option<Inverse>,
     /// Geometry of the view.
     pub(crate) meta: TensorMetaId,
+    /// For `as_strided`: what it addresses.
+    pub(crate) strided: Option<Strided>,
 }
 
 /// A call whose tensor argument is yet to be put in.
@@ -50,7 +53,7 @@ impl ViewCall {
 }
 
 /// The views of a chain, from the base outwards.
-type Chain = SmallVec<[ViewId; 4]>;
+pub(crate) type Chain = SmallVec<[ViewId; 4]>;
 
 impl Machine<'_> {
     pub(crate) fn view(&self, id: ViewId) -> &View {
@@ -62,7 +65,7 @@ impl Machine<'_> {
         ViewId(self.views.len() as u32 - 1)
     }
 
-    fn chain(&self, last: Option<ViewId>) -> Chain {
+    pub(crate) fn chain(&self, last: Option<ViewId>) -> Chain {
         let mut chain = Chain::new();
         let mut next = last;
         while let Some(view) = next {
@@ -78,66 +81,124 @@ impl Machine<'_> {
     pub(crate) fn view_tensor(&mut self, of: TensorId, value: NodeId, view: ViewId) -> TensorId {
         let meta = self.view(view).meta;
         let storage = self.tensor(of).storage;
-        self.push_tensor(Tensor { storage, view: Some(view), value, generation: 0, meta })
+        self.push_tensor(Tensor {
+            storage,
+            view: Some(view),
+            value,
+            generation: 0,
+            meta,
+        })
     }
 
-    fn record_view(&mut self, view: ViewId, base: NodeId) -> NodeId {
+    /// Records one view of a chain on `base`, which belongs to `storage`.
+    fn record_view(
+        &mut self,
+        storage: StorageId,
+        view: ViewId,
+        base: NodeId,
+    ) -> Result<NodeId, FunctionalizeError> {
+        if let Some(strided) = &self.view(view).strided {
+            let strided = strided.clone();
+            if let Some(value) = self.take_strided(storage, base, &strided)? {
+                return Ok(value);
+            }
+        }
+        let base = if self.needs_layout(storage, view) {
+            self.contiguous(base)?
+        } else {
+            base
+        };
         let view = self.view(view);
         let (target, inputs, meta) = (view.call.target, view.call.inputs_on(base), view.meta);
-        self.record(target, inputs, Value::Tensor(meta))
+        Ok(self.record(target, inputs, Value::Tensor(meta)))
+    }
+
+    /// Whether a view could fail, or read other elements, on a base of unknown strides.
+    fn needs_layout(&self, storage: StorageId, view: ViewId) -> bool {
+        let by_strides = matches!(
+            self.view(view).inverse,
+            Some(Inverse::ToBaseSizes(_) | Inverse::DType | Inverse::Bare("aten::view_as_real"))
+        );
+        by_strides && !self.storage(storage).layout_is_known
     }
 
     /// Records a whole chain again, from the base.
-    pub(crate) fn replay(&mut self, base: NodeId, last: Option<ViewId>) -> Result<NodeId, FunctionalizeError> {
-        let mut value = base;
+    pub(crate) fn replay(
+        &mut self,
+        storage: StorageId,
+        last: Option<ViewId>,
+    ) -> Result<NodeId, FunctionalizeError> {
+        let mut value = self.storage(storage).base;
         for view in self.chain(last) {
-            value = self.record_view(view, value);
+            value = self.record_view(storage, view, value)?;
         }
         Ok(value)
     }
 
     /// `value` was written through `tensor`: carries it back to a new base of the storage, and
-    /// gives the tensor its value anew.
-    pub(crate) fn write(&mut self, tensor: TensorId, value: NodeId) -> Result<(), FunctionalizeError> {
-        let Tensor { storage, view, .. } = *self.tensor(tensor);
-        let base = self.storage(storage).base;
-        let new_base = match view {
-            None => value,
-            Some(last) => self.write_through(base, last, value)?,
-        };
-        let storage = self.storage_mut(storage);
+    /// gives the tensor its value anew. `keeps_strides` says whether the operator that made the
+    /// value gives it the strides of what it was given.
+    pub(crate) fn write(
+        &mut self,
+        tensor: TensorId,
+        value: NodeId,
+        keeps_strides: KeepsStrides,
+    ) -> Result<(), FunctionalizeError> {
+        self.note_write(tensor, false);
+        let Tensor {
+            storage: id, view, ..
+        } = *self.tensor(tensor);
+        let chain = self.chain(view);
+        let new_base = self.write_through(id, &chain, value)?;
+        let layout_is_known = self.layout_after_write(id, chain.first().copied(), keeps_strides);
+        let storage = self.storage_mut(id);
         storage.base = new_base;
         storage.generation += 1;
+        storage.layout_is_known = layout_is_known;
         let generation = storage.generation;
-        let replayed = self.replay(new_base, view)?;
+        let replayed = self.replay(id, view)?;
         let tensor = &mut self.tensors[tensor.0 as usize];
         tensor.value = replayed;
         tensor.generation = generation;
         Ok(())
     }
 
-    /// The new base after `written` was written through the chain that ends in `last`: forward
-    /// over all views but the last, backward through the inverses.
+    /// The new base after `written` was written through a chain: forward over all views but the
+    /// last, backward through the inverses.
     fn write_through(
         &mut self,
-        base: NodeId,
-        last: ViewId,
+        storage: StorageId,
+        chain: &[ViewId],
         written: NodeId,
     ) -> Result<NodeId, FunctionalizeError> {
-        let chain = self.chain(Some(last));
-        let mut bases: SmallVec<[NodeId; 4]> = SmallVec::from_slice(&[base]);
-        for &view in chain.iter().take(chain.len() - 1) {
-            let value = bases.last().copied().unwrap_or(base);
-            bases.push(self.record_view(view, value));
+        let mut bases: SmallVec<[NodeId; 4]> = SmallVec::new();
+        let mut base = self.storage(storage).base;
+        for (index, &view) in chain.iter().enumerate() {
+            bases.push(base);
+            if index + 1 < chain.len() {
+                base = self.record_view(storage, view, base)?;
+            }
         }
         let mut value = written;
         for (&view, &base) in chain.iter().zip(&bases).rev() {
-            value = self.undo(view, base, value)?;
+            value = self.undo(storage, view, base, value)?;
         }
         Ok(value)
     }
 
-    fn undo(&mut self, view: ViewId, base: NodeId, written: NodeId) -> Result<NodeId, FunctionalizeError> {
+    fn undo(
+        &mut self,
+        storage: StorageId,
+        view: ViewId,
+        base: NodeId,
+        written: NodeId,
+    ) -> Result<NodeId, FunctionalizeError> {
+        if let Some(strided) = &self.view(view).strided {
+            let strided = strided.clone();
+            if let Some(value) = self.undo_strided(storage, base, &strided, written)? {
+                return Ok(value);
+            }
+        }
         let view = self.view(view);
         let Some(inverse) = view.inverse else {
             let operator = self.context.target_name(view.call.target).to_owned();
@@ -149,7 +210,10 @@ impl Machine<'_> {
     }
 
     fn view_arguments(&self, inputs: &[Input], base: usize) -> ViewArguments<NodeId> {
-        let mut arguments = ViewArguments { args: Vec::new(), kwargs: Vec::new() };
+        let mut arguments = ViewArguments {
+            args: Vec::new(),
+            kwargs: Vec::new(),
+        };
         for (index, input) in inputs.iter().enumerate() {
             if index == base {
                 continue;
@@ -158,7 +222,9 @@ impl Machine<'_> {
             match input.kind {
                 ArgumentKind::Positional => arguments.args.push(arg),
                 ArgumentKind::Keyword => {
-                    arguments.kwargs.push((self.context.names.get(input.name).to_owned(), arg));
+                    arguments
+                        .kwargs
+                        .push((self.context.names.get(input.name).to_owned(), arg));
                 }
             }
         }
@@ -174,17 +240,21 @@ impl Machine<'_> {
         elements: Vec<Element>,
     ) -> Binding {
         let parent = self.tensor(of).view;
-        let bindings = values.iter().zip(elements).map(|(&(value, meta), element)| {
-            let view = View {
-                parent,
-                call: element.call,
-                inverse_inputs: element.inverse_inputs,
-                inverse: Some(element.inverse),
-                meta,
-            };
-            let view = self.push_view(view);
-            Binding::Tensor(self.view_tensor(of, value, view))
-        });
+        let bindings = values
+            .iter()
+            .zip(elements)
+            .map(|(&(value, meta), element)| {
+                let view = View {
+                    parent,
+                    call: element.call,
+                    inverse_inputs: element.inverse_inputs,
+                    inverse: Some(element.inverse),
+                    meta,
+                    strided: None,
+                };
+                let view = self.push_view(view);
+                Binding::Tensor(self.view_tensor(of, value, view))
+            });
         Binding::Several(bindings.collect())
     }
 
@@ -194,7 +264,6 @@ impl Machine<'_> {
         &mut self,
         kind: MultiView,
         dim: SymInt,
-        extent: SymInt,
         sizes: &[SymInt],
     ) -> Result<Vec<Element>, FunctionalizeError> {
         match kind {
@@ -203,7 +272,12 @@ impl Machine<'_> {
                 .enumerate()
                 .map(|(index, _)| {
                     let args = [Arg::None, Arg::Int(dim), Arg::int(index as i64)];
-                    self.element("aten::select.int", &args, None, Inverse::Scatter("aten::select_scatter"))
+                    self.element(
+                        "aten::select.int",
+                        &args,
+                        None,
+                        Inverse::Scatter("aten::select_scatter"),
+                    )
                 })
                 .collect(),
             MultiView::Split { full } => {
@@ -215,11 +289,15 @@ impl Machine<'_> {
                         Some(full) => self.add(start, full)?,
                         None => clamped,
                     };
-                    let inverse_end = if full.is_some() { self.min(end, extent)? } else { clamped };
                     let args = |end| [Arg::None, Arg::Int(dim), Arg::Int(start), Arg::Int(end)];
-                    let inverse_args = (inverse_end != end).then(|| args(inverse_end));
+                    let inverse_args = (clamped != end).then(|| args(clamped));
                     let inverse = Inverse::Scatter("aten::slice_scatter");
-                    elements.push(self.element("aten::slice.Tensor", &args(end), inverse_args.as_ref(), inverse)?);
+                    elements.push(self.element(
+                        "aten::slice.Tensor",
+                        &args(end),
+                        inverse_args.as_ref(),
+                        inverse,
+                    )?);
                     start = clamped;
                 }
                 Ok(elements)
@@ -240,15 +318,22 @@ impl Machine<'_> {
             Some(args) => Some(self.inputs_of(target, args, &[])?),
             None => None,
         };
-        Ok(Element { call: ViewCall { target, inputs, base: 0 }, inverse_inputs, inverse })
+        Ok(Element {
+            call: ViewCall {
+                target,
+                inputs,
+                base: 0,
+            },
+            inverse_inputs,
+            inverse,
+        })
     }
 
     fn add(&mut self, a: SymInt, b: SymInt) -> Result<SymInt, FunctionalizeError> {
-        self.context.exprs.add(a, b).map_err(|error| self.sym_error(error))
-    }
-
-    fn min(&mut self, a: SymInt, b: SymInt) -> Result<SymInt, FunctionalizeError> {
-        self.context.exprs.min(a, b).map_err(|error| self.sym_error(error))
+        self.context
+            .exprs
+            .add(a, b)
+            .map_err(|error| self.sym_error(error))
     }
 
     pub(crate) fn sym_error(&self, error: impl std::fmt::Display) -> FunctionalizeError {
@@ -267,6 +352,14 @@ impl Machine<'_> {
     pub(crate) fn base_meta(&self, storage: StorageId) -> TensorMetaId {
         self.storage(storage).meta
     }
+}
+
+/// Whether an operator gives its result the strides of its first argument, where those are
+/// dense. Others return contiguous tensors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeepsStrides {
+    Yes,
+    No,
 }
 
 /// A multi-output view.

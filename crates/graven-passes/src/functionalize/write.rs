@@ -3,15 +3,18 @@
 //! The twin is recorded on the synchronized arguments; its results are the new values of the
 //! written arguments, carried back to their bases one after the other.
 
+use crate::stub::shape;
 use graven_ir::{Argument, ArgumentKind, Input, NodeId, TargetId, TensorMetaId, Value};
+use graven_ops::Registry;
+use graven_ops::catalogue::layout;
 use graven_ops::registry::OperatorId;
 use graven_ops::tags::Tag;
 use graven_ops::twin::{TensorOption, Twin, TwinArgument, TwinResult};
-use graven_ops::{Registry, shape};
 use smallvec::SmallVec;
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, CallInput, Machine, Operand, Recorded, TensorId};
+use super::view::KeepsStrides;
 
 /// For each input of a call the index of its argument in the schema.
 type Positions = SmallVec<[usize; 8]>;
@@ -33,16 +36,26 @@ impl Machine<'_> {
         let taken = self.twin_inputs(twin, inputs, &positions)?;
         let lowered = self.lower_all(&taken)?;
         let target = self.target_of_operator(twin.operator);
-        let call = WritingCall { operator, twin, inputs, positions: &positions, recorded };
+        let call = WritingCall {
+            operator,
+            twin,
+            inputs,
+            positions: &positions,
+            recorded,
+        };
         let value = self.twin_value(&call, target, &lowered)?;
         let node = self.record(target, lowered, value.clone());
         let results = self.record_results(node, &value);
+        let keeps_strides = match layout::keeps_strides(registry.operator(twin.operator)) {
+            true => KeepsStrides::Yes,
+            false => KeepsStrides::No,
+        };
         for (index, result) in twin.results.iter().enumerate() {
             if let TwinResult::NewValueOf(argument) = *result
                 && let Some(input) = call.input(argument)
                 && let Some(result) = results.result(index)
             {
-                self.write_operand(&input.operand, result)?;
+                self.write_operand(&input.operand, result, keeps_strides)?;
             }
         }
         Ok(self.bind_written(&call, &results))
@@ -69,8 +82,16 @@ impl Machine<'_> {
             };
             if let Some(input) = input {
                 let name = self.context.names.intern(&argument.name);
-                let kind = if argument.keyword_only { ArgumentKind::Keyword } else { input.kind };
-                taken.push(CallInput { name, kind, operand: input.operand });
+                let kind = if argument.keyword_only {
+                    ArgumentKind::Keyword
+                } else {
+                    input.kind
+                };
+                taken.push(CallInput {
+                    name,
+                    kind,
+                    operand: input.operand,
+                });
             }
         }
         Ok(taken)
@@ -89,7 +110,11 @@ impl Machine<'_> {
             TensorOption::Device => Argument::Device(meta.device),
             TensorOption::PinMemory => return None,
         };
-        Some(CallInput { name: self.empty_name, kind: ArgumentKind::Keyword, operand: Operand::Fixed(argument) })
+        Some(CallInput {
+            name: self.empty_name,
+            kind: ArgumentKind::Keyword,
+            operand: Operand::Fixed(argument),
+        })
     }
 
     /// For each input the index of its argument in the schema.
@@ -101,37 +126,61 @@ impl Machine<'_> {
         let schema = self.registry.operator(operator).schema();
         let position = |(index, input): (usize, &CallInput)| {
             let position = match input.kind {
-                ArgumentKind::Positional => Some(index).filter(|index| *index < schema.arguments.len()),
+                ArgumentKind::Positional => {
+                    Some(index).filter(|index| *index < schema.arguments.len())
+                }
                 ArgumentKind::Keyword => schema.argument(self.context.names.get(input.name)),
             };
             position.ok_or_else(|| {
                 let name = self.context.names.get(input.name);
                 let reason = format!("`{name}` is no argument of it");
-                self.error(Problem::Arguments { schema: schema.to_string(), reason })
+                self.error(Problem::Arguments {
+                    schema: schema.to_string(),
+                    reason,
+                })
             })
         };
         inputs.iter().enumerate().map(position).collect()
     }
 
     /// Writes a result, or a list of them, to what the argument names.
-    fn write_operand(&mut self, operand: &Operand, result: &Recorded) -> Result<(), FunctionalizeError> {
+    fn write_operand(
+        &mut self,
+        operand: &Operand,
+        result: &Recorded,
+        keeps_strides: KeepsStrides,
+    ) -> Result<(), FunctionalizeError> {
         match (operand, result) {
-            (Operand::Tensor(tensor), Recorded::One(value)) => self.write_value(*tensor, *value),
-            (Operand::List(_, items), Recorded::Many(results)) => {
-                items.iter().zip(results).try_for_each(|(item, result)| match (item, result) {
-                    (Operand::Tensor(tensor), Recorded::One(value)) => self.write_value(*tensor, *value),
-                    _ => Ok(()),
-                })
+            (Operand::Tensor(tensor), Recorded::One(value)) => {
+                self.write_value(*tensor, *value, keeps_strides)
             }
+            (Operand::List(_, items), Recorded::Many(results)) => items
+                .iter()
+                .zip(results)
+                .try_for_each(|(item, result)| match (item, result) {
+                    (Operand::Tensor(tensor), Recorded::One(value)) => {
+                        self.write_value(*tensor, *value, keeps_strides)
+                    }
+                    _ => Ok(()),
+                }),
             // An optional argument that is `None` is not written.
             _ => Ok(()),
         }
     }
 
     /// Writes `value` to `tensor`, converted to the tensor's dtype.
-    pub(crate) fn write_value(&mut self, tensor: TensorId, mut value: NodeId) -> Result<(), FunctionalizeError> {
+    pub(crate) fn write_value(
+        &mut self,
+        tensor: TensorId,
+        mut value: NodeId,
+        keeps_strides: KeepsStrides,
+    ) -> Result<(), FunctionalizeError> {
         let Value::Tensor(meta) = self.graph.node(value).value else {
-            let name = self.context.names.get(self.graph.node(value).name).to_owned();
+            let name = self
+                .context
+                .names
+                .get(self.graph.node(value).name)
+                .to_owned();
             return Err(self.error(Problem::MissingMetadata(name)));
         };
         let own = self.tensor(tensor).meta;
@@ -141,7 +190,7 @@ impl Machine<'_> {
         if self.context.meta(meta).sizes != self.context.meta(own).sizes {
             return self.replace_base(tensor, value);
         }
-        self.write(tensor, value)
+        self.write(tensor, value, keeps_strides)
     }
 
     /// `_to_copy(value, dtype=..., layout=torch.strided)`, as torch records it after a twin that
@@ -155,9 +204,16 @@ impl Machine<'_> {
         let target = self.target_of("aten::_to_copy")?;
         let own = self.context.meta(own);
         let (dtype, layout) = (own.dtype, own.layout);
-        let converted = graven_ir::TensorMeta { dtype, ..self.context.meta(meta).clone() };
+        let converted = graven_ir::TensorMeta {
+            dtype,
+            ..self.context.meta(meta).clone()
+        };
         let converted = self.context.metas.intern(converted);
-        let mut input = |name: &str, kind, argument| Input { name: self.context.names.intern(name), kind, argument };
+        let mut input = |name: &str, kind, argument| Input {
+            name: self.context.names.intern(name),
+            kind,
+            argument,
+        };
         let inputs = [
             input("self", ArgumentKind::Positional, Argument::Node(value)),
             input("dtype", ArgumentKind::Keyword, Argument::DType(dtype)),
@@ -170,7 +226,12 @@ impl Machine<'_> {
     fn bind_written(&mut self, call: &WritingCall<'_>, results: &Recorded) -> Binding {
         let registry = self.registry;
         let aliases = registry.operator(call.operator).return_aliases();
-        let own = |index: usize| call.twin.results.iter().position(|result| *result == TwinResult::Own(index));
+        let own = |index: usize| {
+            call.twin
+                .results
+                .iter()
+                .position(|result| *result == TwinResult::Own(index))
+        };
         let mut bindings: Vec<Binding> = Vec::with_capacity(aliases.len());
         for (index, alias) in aliases.iter().enumerate() {
             let written = alias.and_then(|alias| call.input(alias.argument));
@@ -206,17 +267,30 @@ impl Machine<'_> {
         let mut values = Vec::with_capacity(call.twin.results.len());
         for result in &call.twin.results {
             let value = match *result {
-                TwinResult::Own(index) => recorded_result(call.recorded, registry, call.operator, index),
+                TwinResult::Own(index) => {
+                    recorded_result(call.recorded, registry, call.operator, index)
+                }
                 TwinResult::NewValueOf(argument) => {
-                    let own = call.input(argument).map(|input| self.operand_value(&input.operand));
-                    let is_out = !call.twin.arguments.contains(&TwinArgument::Argument(argument));
+                    let own = call
+                        .input(argument)
+                        .map(|input| self.operand_value(&input.operand));
+                    let is_out = !call
+                        .twin
+                        .arguments
+                        .contains(&TwinArgument::Argument(argument));
                     let aliases = registry.operator(call.operator).return_aliases();
                     let returned = aliases
                         .iter()
                         .position(|alias| alias.is_some_and(|alias| alias.argument == argument))
-                        .and_then(|index| recorded_result(call.recorded, registry, call.operator, index));
+                        .and_then(|index| {
+                            recorded_result(call.recorded, registry, call.operator, index)
+                        });
                     // An `out` tensor takes the result's geometry, whatever it had.
-                    if is_out { returned.or(own) } else { own.or(returned) }
+                    if is_out {
+                        returned.or(own)
+                    } else {
+                        own.or(returned)
+                    }
                 }
             };
             match value {
@@ -245,13 +319,16 @@ impl Machine<'_> {
         });
         let first = dtypes.next();
         dtypes.any(|dtype| Some(dtype) != first)
-            || (first != Some(graven_ir::DType::Bool) && shape::returns_bool(&operator.name().packet))
+            || (first != Some(graven_ir::DType::Bool)
+                && shape::returns_bool(&operator.name().packet))
     }
 
     fn operand_value(&self, operand: &Operand) -> Value {
         match operand {
             Operand::Tensor(tensor) => Value::Tensor(self.tensor(*tensor).meta),
-            Operand::List(_, items) => Value::List(items.iter().map(|item| self.operand_value(item)).collect()),
+            Operand::List(_, items) => {
+                Value::List(items.iter().map(|item| self.operand_value(item)).collect())
+            }
             Operand::Fixed(_) => Value::None,
         }
     }
@@ -269,7 +346,10 @@ struct WritingCall<'c> {
 impl WritingCall<'_> {
     /// The input that is the schema's argument of this index, if it is given.
     fn input(&self, argument: usize) -> Option<&CallInput> {
-        let index = self.positions.iter().position(|position| *position == argument)?;
+        let index = self
+            .positions
+            .iter()
+            .position(|position| *position == argument)?;
         self.inputs.get(index)
     }
 }
