@@ -68,6 +68,8 @@ pub enum ListKind {
     NestedTensors,
     /// `as_int_lists`: lists of integers.
     IntLists,
+    /// `as_float_lists`: lists of floats.
+    FloatLists,
     /// Anything else that a pass may build and the text forms may print.
     Mixed,
     /// A Python tuple, printed with round brackets; the archive has no form of its own for it.

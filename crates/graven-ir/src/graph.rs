@@ -78,6 +78,10 @@ pub struct Graph {
     pub output_metadata: Option<MetadataId>,
     /// Fields of the archive's graph object that graven does not know: name and JSON text.
     pub unknown_fields: Vec<(NameId, NameId)>,
+    /// Nodes that have another name in the archive than torch's loader gives them: the loader's
+    /// name and the archive's. Only nodes that no argument names in the archive: calls without
+    /// a result and calls with several.
+    pub archive_names: Vec<(NameId, NameId)>,
 }
 
 impl Graph {

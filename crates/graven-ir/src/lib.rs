@@ -9,6 +9,7 @@
 pub mod argument;
 pub mod context;
 pub mod dtype;
+pub mod fx_names;
 pub mod graph;
 pub mod names;
 pub mod program;
@@ -23,6 +24,7 @@ pub mod verify;
 pub use argument::{Argument, ArgumentKind, Input, ListKind};
 pub use context::{Context, Metadata, MetadataId, TargetId};
 pub use dtype::{DType, Device, Layout, MemoryFormat};
+pub use fx_names::FxNames;
 pub use graph::{Graph, GraphId, Node, NodeId, Op};
 pub use names::{NameId, Names};
 pub use program::{ExportedProgram, MetadataMutation, RangeConstraint, SchemaVersion};

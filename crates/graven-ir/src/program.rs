@@ -73,6 +73,8 @@ pub struct ExportedProgram {
     pub unknown_fields: Vec<(NameId, NameId)>,
     /// Fields of the graph-module object besides those above: name and JSON text.
     pub graph_module_fields: Vec<(NameId, NameId)>,
+    /// The name under which the archive holds the program; `None` is torch's `model`.
+    pub model_name: Option<NameId>,
     /// Files of the archive that are carried through.
     pub attachments: Vec<Attachment>,
 }
