@@ -1,0 +1,14 @@
+//! `model.json`: the program as JSON, read and written.
+
+mod argument;
+mod graph;
+mod program;
+mod read;
+mod resolve;
+mod signature;
+mod target;
+mod tensor;
+
+pub(crate) use read::read_program;
+pub(crate) use target::TargetKind;
+pub(crate) use tensor::TensorMetaReader;

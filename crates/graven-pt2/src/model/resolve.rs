@@ -1,0 +1,567 @@
+//! From the archive's graph to FX's: names become nodes.
+//!
+//! The archive lists operator calls with named results. FX has a node for each placeholder,
+//! each call, each attribute that holds a nested graph, and a `getitem` for each of several
+//! results. The nodes, their order and their names here are those that torch's loader makes.
+
+use graven_ir::argument::ArgumentKind;
+use graven_ir::fx_names::snake_case;
+use graven_ir::graph::NestedGraph;
+use graven_ir::{
+    Argument, Context, FxNames, Graph, GraphId, Input, MetadataId, NameId, Node, NodeId, Op, SymInt, Value,
+};
+use rustc_hash::FxHashMap;
+
+use super::argument::Reference;
+use super::graph::{GraphParts, NodeParts};
+use super::target::{TargetKind, function_name};
+use crate::error::Pt2Error;
+
+/// What is known of a name.
+struct Slot {
+    /// From the tables of values; taken by the node that is called so.
+    value: Value,
+    node: Option<NodeId>,
+}
+
+/// Which graph is built: where constants among the inputs are kept differs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The program's own, whose signature holds them.
+    Top,
+    /// One inside another.
+    Nested,
+}
+
+/// Builds one graph.
+struct Resolver<'a> {
+    context: &'a mut Context,
+    place: Place,
+    /// For an input that is a constant: the name that the signature has at its position. torch
+    /// looks there for nested graphs too.
+    constant_names: &'a [Option<NameId>],
+    names: FxNames,
+    slots: FxHashMap<NameId, Slot>,
+    references: Vec<Reference>,
+    graph: Graph,
+    no_name: NameId,
+}
+
+/// A name that nothing before its reader defines.
+struct Unresolved(NameId);
+
+/// Builds the graph of `parts`.
+pub(super) fn resolve(
+    context: &mut Context,
+    parts: GraphParts,
+    constant_names: &[Option<NameId>],
+    place: Place,
+) -> Result<Graph, Pt2Error> {
+    let no_name = context.names.intern("");
+    let mut resolver = Resolver {
+        context,
+        place,
+        constant_names,
+        names: FxNames::default(),
+        slots: FxHashMap::default(),
+        references: parts.references,
+        graph: Graph {
+            returns_bare_value: parts.returns_bare_value,
+            unknown_fields: parts.unknown_fields,
+            ..Graph::default()
+        },
+        no_name,
+    };
+    resolver.add_values(parts.values)?;
+    resolver.graph.nodes.reserve(parts.nodes.len());
+    for (position, input) in parts.inputs.into_iter().enumerate() {
+        resolver.add_placeholder(position, input)?;
+    }
+    let mut nodes = parts.nodes.into_iter();
+    while let Some(node) = nodes.next() {
+        resolver.add_node(node, nodes.as_slice())?;
+    }
+    for mut output in parts.outputs {
+        if let Err(missing) = resolver.resolve(&mut output, MetadataId::EMPTY)? {
+            return Err(resolver.missing_value("the output".to_owned(), &missing, &[]));
+        }
+        resolver.graph.outputs.push(output);
+    }
+    Ok(resolver.graph)
+}
+
+impl Resolver<'_> {
+    fn text(&self, name: NameId) -> String {
+        self.context.names.get(name).to_owned()
+    }
+
+    fn add_values(&mut self, values: Vec<(NameId, Value)>) -> Result<(), Pt2Error> {
+        self.slots.reserve(values.len());
+        for (name, value) in values {
+            if self.slots.insert(name, Slot { value, node: None }).is_some() {
+                return Err(Pt2Error::ValueEntries {
+                    name: self.text(name),
+                    count: 2,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    // ---- nodes ----
+
+    fn push(
+        &mut self,
+        name: NameId,
+        op: Op,
+        inputs: Box<[Input]>,
+        value: Value,
+        metadata: MetadataId,
+    ) -> Result<NodeId, Pt2Error> {
+        if self.graph.nodes.len() >= u32::MAX as usize {
+            return Err(Pt2Error::TooManyNodes);
+        }
+        Ok(self.graph.push(Node {
+            name,
+            op,
+            inputs,
+            value,
+            metadata,
+        }))
+    }
+
+    /// A name for a node that is not known by it: the first that FX has free, and that no value
+    /// of the archive has.
+    fn create_name(&mut self, candidate: &str) -> NameId {
+        loop {
+            let name = self.names.create(&mut self.context.names, candidate);
+            if !self.slots.get(&name).is_some_and(|slot| slot.node.is_some()) {
+                return name;
+            }
+        }
+    }
+
+    fn create_name_from(&mut self, candidate: NameId) -> NameId {
+        let candidate = self.text(candidate);
+        self.create_name(&candidate)
+    }
+
+    /// FX's request for a name that is then overwritten with the archive's: it counts all the
+    /// same.
+    fn claim_name(&mut self, candidate: NameId) {
+        let candidate = self.text(candidate);
+        self.names.create(&mut self.context.names, &candidate);
+    }
+
+    /// Makes `name` stand for `node`, and gives its value.
+    fn define(&mut self, name: NameId, node: NodeId) -> Result<Value, Pt2Error> {
+        let Some(slot) = self.slots.get_mut(&name) else {
+            return Err(Pt2Error::ValueEntries {
+                name: self.text(name),
+                count: 0,
+            });
+        };
+        if slot.node.is_some() {
+            return Err(Pt2Error::DuplicateName {
+                name: self.text(name),
+            });
+        }
+        slot.node = Some(node);
+        Ok(std::mem::replace(&mut slot.value, Value::None))
+    }
+
+    /// The id that the next node will have.
+    fn next_node(&self) -> NodeId {
+        NodeId(u32::try_from(self.graph.nodes.len()).unwrap_or(u32::MAX))
+    }
+
+    fn push_named(
+        &mut self,
+        name: NameId,
+        op: Op,
+        inputs: Box<[Input]>,
+        metadata: MetadataId,
+    ) -> Result<NodeId, Pt2Error> {
+        let value = self.define(name, self.next_node())?;
+        self.push(name, op, inputs, value, metadata)
+    }
+
+    /// Remembers that the archive has another name for a node.
+    fn keep_archive_name(&mut self, name: NameId, archive: Option<NameId>) {
+        if let Some(archive) = archive.filter(|archive| *archive != name) {
+            self.graph.archive_names.push((name, archive));
+        }
+    }
+
+    // ---- inputs ----
+
+    fn add_placeholder(&mut self, position: usize, input: Argument) -> Result<(), Pt2Error> {
+        let no_inputs = Box::default();
+        match input {
+            Argument::Node(reference) => {
+                let name = match self.references.get(reference.index()) {
+                    Some(Reference::Value(name)) => *name,
+                    Some(&Reference::CustomObject(name, class)) => {
+                        let value = Value::CustomObject(class);
+                        self.slots.entry(name).or_insert(Slot { value, node: None });
+                        name
+                    }
+                    _ => return Err(Pt2Error::InputForm { position }),
+                };
+                self.claim_name(name);
+                self.push_named(name, Op::Placeholder, no_inputs, MetadataId::EMPTY)?;
+            }
+            constant => {
+                let value = constant_value(&constant, self.place).ok_or(Pt2Error::InputForm { position })?;
+                let archive = self.constant_names.get(position).copied().flatten();
+                let name = match archive {
+                    Some(archive) => self.create_name_from(archive),
+                    None => self.create_name(&format!("arg{position}")),
+                };
+                self.keep_archive_name(name, archive);
+                self.push(name, Op::Placeholder, no_inputs, value, MetadataId::EMPTY)?;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- calls ----
+
+    fn add_node(&mut self, node: NodeParts, later: &[NodeParts]) -> Result<(), Pt2Error> {
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for input in node.inputs {
+            let mut input = input.into_input();
+            if let Err(missing) = self.resolve(&mut input.argument, node.metadata)? {
+                let user = match node.name.or_else(|| self.result_name(node.outputs.first())) {
+                    Some(name) => format!("the node `{}`", self.text(name)),
+                    None => format!("a call of `{}`", self.context.target_name(node.target)),
+                };
+                let itself = node.outputs.iter();
+                let defined_later = itself
+                    .chain(later.iter().flat_map(|node| &node.outputs))
+                    .any(|output| self.defines(output, missing.0));
+                return Err(self.missing_value_at(user, missing.0, defined_later));
+            }
+            inputs.push(input);
+        }
+        // FX has the positional arguments first.
+        inputs.sort_by_key(|input| input.kind != ArgumentKind::Positional);
+        let call = Call {
+            name: node.name,
+            op: Op::Call(node.target),
+            kind: TargetKind::of(self.context.target_name(node.target)),
+            inputs: inputs.into_boxed_slice(),
+            metadata: node.metadata,
+        };
+        let bare = node.is_hop_single_tensor_return.unwrap_or(true);
+        let mut outputs = node.outputs;
+        match (outputs.len(), outputs.pop()) {
+            (_, None) => self.call_without_result(call),
+            (1, Some(Argument::None)) => self.call_that_returns_none(call),
+            (1, Some(output)) if call.kind == TargetKind::HigherOrder && !bare => {
+                match output {
+                    Argument::List(_, items) => self.call_with_list(call, items),
+                    output => self.call_with_tuple(call, vec![output]),
+                }
+            }
+            (1, Some(Argument::List(_, items))) => self.call_with_list(call, items),
+            (1, Some(output)) => self.call_with_value(call, &output),
+            (_, Some(last)) => {
+                outputs.push(last);
+                self.call_with_tuple(call, outputs)
+            }
+        }
+    }
+
+    fn call_without_result(&mut self, call: Call) -> Result<(), Pt2Error> {
+        let value = match call.kind {
+            // An operator without a schema returned an empty tuple; None is a result of its own.
+            TargetKind::HigherOrder => Value::Tuple(Box::default()),
+            _ => Value::None,
+        };
+        let name = self.create_call_name(&call);
+        self.keep_archive_name(name, call.name);
+        self.push(name, call.op, call.inputs, value, call.metadata)?;
+        Ok(())
+    }
+
+    /// torch's loader gives such a node a name of its own.
+    fn call_that_returns_none(&mut self, call: Call) -> Result<(), Pt2Error> {
+        let first = self.create_call_name(&call);
+        let unused = format!("{}_unused", self.candidate(&call));
+        let name = if self.context.names.get(first) == unused {
+            first
+        } else {
+            self.create_name(&unused)
+        };
+        self.keep_archive_name(name, call.name);
+        self.push(name, call.op, call.inputs, Value::None, call.metadata)?;
+        Ok(())
+    }
+
+    fn call_with_value(&mut self, call: Call, output: &Argument) -> Result<(), Pt2Error> {
+        let name = self
+            .result_name(Some(output))
+            .ok_or_else(|| self.result_form(&call))?;
+        self.claim_name(call.name.unwrap_or(name));
+        self.keep_archive_name(name, call.name);
+        self.push_named(name, call.op, call.inputs, call.metadata)?;
+        Ok(())
+    }
+
+    fn call_with_tuple(&mut self, call: Call, outputs: Vec<Argument>) -> Result<(), Pt2Error> {
+        let (node, metadata) = self.push_several(call)?;
+        let mut values = Vec::with_capacity(outputs.len());
+        for (index, output) in outputs.into_iter().enumerate() {
+            let value = match output {
+                Argument::None => {
+                    let name = self.create_name("as_none");
+                    self.push_item(node, index, name, Value::None, metadata)?;
+                    Value::None
+                }
+                Argument::List(_, items) => {
+                    let name = self.create_name("getitem");
+                    let list = self.push_item(node, index, name, Value::None, metadata)?;
+                    let items = Value::List(self.push_items(list, &items, metadata)?);
+                    self.set_value(list, items.clone());
+                    items
+                }
+                output => self.push_result(node, index, &output, metadata)?,
+            };
+            values.push(value);
+        }
+        self.set_value(node, Value::Tuple(values.into_boxed_slice()));
+        Ok(())
+    }
+
+    fn call_with_list(&mut self, call: Call, items: Box<[Argument]>) -> Result<(), Pt2Error> {
+        let (node, metadata) = self.push_several(call)?;
+        let values = self.push_items(node, &items, metadata)?;
+        self.set_value(node, Value::List(values));
+        Ok(())
+    }
+
+    /// The node of a call with several results; its value is set when they are known.
+    fn push_several(&mut self, call: Call) -> Result<(NodeId, MetadataId), Pt2Error> {
+        let name = self.create_call_name(&call);
+        self.keep_archive_name(name, call.name);
+        let node = self.push(name, call.op, call.inputs, Value::None, call.metadata)?;
+        Ok((node, call.metadata))
+    }
+
+    fn set_value(&mut self, node: NodeId, value: Value) {
+        if let Some(node) = self.graph.nodes.get_mut(node.index()) {
+            node.value = value;
+        }
+    }
+
+    fn push_items(
+        &mut self,
+        node: NodeId,
+        items: &[Argument],
+        metadata: MetadataId,
+    ) -> Result<Box<[Value]>, Pt2Error> {
+        items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| self.push_result(node, index, item, metadata))
+            .collect()
+    }
+
+    /// The `getitem` of one result, called as the archive calls the result.
+    fn push_result(
+        &mut self,
+        node: NodeId,
+        index: usize,
+        output: &Argument,
+        metadata: MetadataId,
+    ) -> Result<Value, Pt2Error> {
+        let Some(name) = self.result_name(Some(output)) else {
+            let owner = self.graph.nodes.get(node.index()).map(|node| node.name);
+            return Err(Pt2Error::ResultForm {
+                node: owner.map(|name| self.text(name)).unwrap_or_default(),
+            });
+        };
+        self.claim_name(name);
+        let value = self.define(name, self.next_node())?;
+        self.push_item(node, index, name, value.clone(), metadata)?;
+        Ok(value)
+    }
+
+    fn push_item(
+        &mut self,
+        node: NodeId,
+        index: usize,
+        name: NameId,
+        value: Value,
+        metadata: MetadataId,
+    ) -> Result<NodeId, Pt2Error> {
+        let input = Input {
+            name: self.no_name,
+            kind: ArgumentKind::Positional,
+            argument: Argument::Node(node),
+        };
+        let index = u32::try_from(index).map_err(|_| Pt2Error::TooManyNodes)?;
+        self.push(name, Op::GetItem(index), Box::new([input]), value, metadata)
+    }
+
+    // ---- names of calls and results ----
+
+    /// What FX makes of the called function when a node is given no name.
+    fn candidate(&self, call: &Call) -> String {
+        match call.op {
+            Op::Call(target) => snake_case(function_name(self.context.target_name(target))),
+            _ => String::new(),
+        }
+    }
+
+    fn create_call_name(&mut self, call: &Call) -> NameId {
+        let candidate = match call.name {
+            Some(name) => self.text(name),
+            None => self.candidate(call),
+        };
+        self.create_name(&candidate)
+    }
+
+    /// The name that a result has, if it is one value.
+    fn result_name(&self, output: Option<&Argument>) -> Option<NameId> {
+        match self.references.get(output?.as_node()?.index())? {
+            Reference::Value(name) | Reference::CustomObject(name, _) => Some(*name),
+            Reference::Graph(..) => None,
+        }
+    }
+
+    fn result_form(&self, call: &Call) -> Pt2Error {
+        Pt2Error::ResultForm {
+            node: match call.name {
+                Some(name) => self.text(name),
+                None => self.candidate(call),
+            },
+        }
+    }
+
+    /// Whether `output` is, or holds, the value called `name`.
+    fn defines(&self, output: &Argument, name: NameId) -> bool {
+        match output {
+            Argument::List(_, items) => items
+                .iter()
+                .any(|item| self.result_name(Some(item)) == Some(name)),
+            output => self.result_name(Some(output)) == Some(name),
+        }
+    }
+
+    // ---- references ----
+
+    /// Puts nodes in the place of references. Nested graphs become attributes before the node
+    /// that is given them, with its metadata.
+    ///
+    /// The recursion is bounded: JSON nests at most 128 deep.
+    fn resolve(
+        &mut self,
+        argument: &mut Argument,
+        metadata: MetadataId,
+    ) -> Result<Result<(), Unresolved>, Pt2Error> {
+        match argument {
+            Argument::Node(reference) => {
+                match self.dereference(*reference, metadata)? {
+                    Ok(resolved) => *argument = resolved,
+                    Err(missing) => return Ok(Err(missing)),
+                }
+            }
+            Argument::List(_, items) => {
+                for item in items {
+                    if let Err(missing) = self.resolve(item, metadata)? {
+                        return Ok(Err(missing));
+                    }
+                }
+            }
+            Argument::Dict(items) => {
+                for (_, item) in items {
+                    if let Err(missing) = self.resolve(item, metadata)? {
+                        return Ok(Err(missing));
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(Ok(()))
+    }
+
+    fn dereference(
+        &mut self,
+        reference: NodeId,
+        metadata: MetadataId,
+    ) -> Result<Result<Argument, Unresolved>, Pt2Error> {
+        let Some(reference) = self.references.get_mut(reference.index()) else {
+            return Ok(Err(Unresolved(self.no_name)));
+        };
+        let (name, parts) = match reference {
+            Reference::Value(name) => {
+                let node = self.slots.get(name).and_then(|slot| slot.node);
+                return Ok(node.map(Argument::Node).ok_or(Unresolved(*name)));
+            }
+            Reference::CustomObject(name, class) => {
+                let node = self.slots.get(name).and_then(|slot| slot.node);
+                let constant = Argument::CustomObject(*name, *class);
+                return Ok(Ok(node.map_or(constant, Argument::Node)));
+            }
+            Reference::Graph(name, parts) => (*name, std::mem::take(&mut **parts)),
+        };
+        let graph = resolve(self.context, parts, self.constant_names, Place::Nested)?;
+        let id = GraphId(u32::try_from(self.graph.graphs.len()).unwrap_or(u32::MAX));
+        self.graph.graphs.push(NestedGraph { name, graph });
+        let node_name = self.create_name_from(name);
+        let node = self.push(
+            node_name,
+            Op::GetAttr(id),
+            Box::default(),
+            Value::None,
+            metadata,
+        )?;
+        Ok(Ok(Argument::Node(node)))
+    }
+
+    fn missing_value(&self, user: String, missing: &Unresolved, later: &[NodeParts]) -> Pt2Error {
+        let defined_later = later
+            .iter()
+            .flat_map(|node| &node.outputs)
+            .any(|output| self.defines(output, missing.0));
+        self.missing_value_at(user, missing.0, defined_later)
+    }
+
+    fn missing_value_at(&self, user: String, name: NameId, defined_later: bool) -> Pt2Error {
+        Pt2Error::MissingValue {
+            user,
+            value: self.text(name),
+            defined_later,
+        }
+    }
+}
+
+/// A call whose results are not yet there.
+struct Call {
+    name: Option<NameId>,
+    op: Op,
+    kind: TargetKind,
+    inputs: Box<[Input]>,
+    metadata: MetadataId,
+}
+
+/// The value of a placeholder for a constant.
+fn constant_value(constant: &Argument, place: Place) -> Option<Value> {
+    Some(match (constant, place) {
+        (
+            Argument::None
+            | Argument::Int(_)
+            | Argument::Float(_)
+            | Argument::Bool(_)
+            | Argument::String(_),
+            Place::Top,
+        ) => Value::Constant,
+        (Argument::None, Place::Nested) => Value::None,
+        (Argument::Int(value), Place::Nested) => Value::SymInt(SymInt::Int(*value)),
+        (Argument::Float(value), Place::Nested) => Value::Float(*value),
+        (Argument::Bool(value), Place::Nested) => Value::Bool(*value),
+        _ => return None,
+    })
+}
