@@ -3,6 +3,7 @@
 use super::arena::{SymExpr, SymExprs};
 use super::function::SymFunction;
 use super::order::ExprMap;
+use super::ratio::Ratio;
 use super::{SymError, SymExprId, SymInt};
 
 impl SymExprs {
@@ -59,8 +60,8 @@ impl SymExprs {
     /// The sum of `args`, with like terms collected.
     pub(super) fn sum(&mut self, args: &[SymExprId]) -> Result<SymExprId, SymError> {
         let overflow = || SymError::Overflow { operation: "+" };
-        let mut constant: i128 = 0;
-        let mut multiples: ExprMap<i128> = ExprMap::default();
+        let mut constant = Ratio::integer(0);
+        let mut multiples: ExprMap<Ratio> = ExprMap::default();
         // Nested sums are taken apart after all that stands beside them, as sympy does.
         let mut pending: Vec<SymExprId> = args.to_vec();
         let mut position = 0;
@@ -68,24 +69,22 @@ impl SymExprs {
             position += 1;
             if let Some(terms) = self.args_of(term, SymFunction::Add) {
                 pending.extend_from_slice(terms);
-            } else if let Some(value) = self.as_integer(term) {
-                constant = constant.checked_add(value.into()).ok_or_else(overflow)?;
+            } else if let Some(value) = self.as_ratio(term) {
+                constant = constant.checked_add(value).ok_or_else(overflow)?;
             } else {
                 let (coefficient, rest) = self.split_coefficient(term)?;
-                let slot = multiples.entry(rest).or_insert(0);
-                *slot = slot.checked_add(coefficient.into()).ok_or_else(overflow)?;
+                let slot = multiples.entry(rest).or_insert(Ratio::integer(0));
+                *slot = slot.checked_add(coefficient).ok_or_else(overflow)?;
             }
         }
         let mut terms = Vec::with_capacity(multiples.len() + 1);
         for (rest, coefficient) in multiples {
-            if coefficient != 0 {
-                let coefficient = i64::try_from(coefficient).map_err(|_| overflow())?;
+            if !coefficient.is_zero() {
                 terms.push(self.scaled(coefficient, rest)?);
             }
         }
-        let constant = i64::try_from(constant).map_err(|_| overflow())?;
-        if constant != 0 || terms.is_empty() {
-            terms.push(self.integer(constant)?);
+        if !constant.is_zero() || terms.is_empty() {
+            terms.push(self.ratio(constant)?);
         }
         if let [only] = terms[..] {
             return Ok(only);
@@ -94,16 +93,33 @@ impl SymExprs {
         self.call(SymFunction::Add, terms)
     }
 
-    /// `term` as an integer coefficient and the rest.
+    /// The number that `id` is, if it is an integer or a fraction.
+    pub(super) fn as_ratio(&self, id: SymExprId) -> Option<Ratio> {
+        match self.get(id) {
+            SymExpr::Integer(value) => Some(Ratio::integer(*value)),
+            SymExpr::Rational(numerator, denominator) => Ratio::new(*numerator, *denominator),
+            _ => None,
+        }
+    }
+
+    /// The expression of a number.
+    pub(super) fn ratio(&mut self, value: Ratio) -> Result<SymExprId, SymError> {
+        match value.as_integer() {
+            Some(value) => self.integer(value),
+            None => self.intern(SymExpr::Rational(value.numerator(), value.denominator())),
+        }
+    }
+
+    /// `term` as a coefficient and the rest.
     pub(super) fn split_coefficient(
         &mut self,
         term: SymExprId,
-    ) -> Result<(i64, SymExprId), SymError> {
+    ) -> Result<(Ratio, SymExprId), SymError> {
         let Some([first, rest @ ..]) = self.args_of(term, SymFunction::Mul) else {
-            return Ok((1, term));
+            return Ok((Ratio::integer(1), term));
         };
-        let Some(coefficient) = self.as_integer(*first) else {
-            return Ok((1, term));
+        let Some(coefficient) = self.as_ratio(*first) else {
+            return Ok((Ratio::integer(1), term));
         };
         let rest: Box<[SymExprId]> = rest.into();
         match rest[..] {
@@ -115,13 +131,13 @@ impl SymExprs {
     /// `coefficient * rest` with nothing multiplied out.
     pub(super) fn scaled(
         &mut self,
-        coefficient: i64,
+        coefficient: Ratio,
         rest: SymExprId,
     ) -> Result<SymExprId, SymError> {
-        if coefficient == 1 {
+        if coefficient == Ratio::integer(1) {
             return Ok(rest);
         }
-        let mut factors = vec![self.integer(coefficient)?];
+        let mut factors = vec![self.ratio(coefficient)?];
         match self.args_of(rest, SymFunction::Mul) {
             Some(args) => factors.extend_from_slice(args),
             None => factors.push(rest),
@@ -145,8 +161,7 @@ impl SymExprs {
         }
         let (coefficient, powers) = self.collect_powers(args)?;
         let overflow = SymError::Overflow { operation: "*" };
-        let coefficient = i64::try_from(coefficient).map_err(|_| overflow.clone())?;
-        if coefficient == 0 {
+        if coefficient.is_zero() {
             return self.integer(0);
         }
         let mut factors = Vec::with_capacity(powers.len() + 1);
@@ -158,14 +173,14 @@ impl SymExprs {
         }
         self.sort_factors(&mut factors);
         match factors[..] {
-            [] => self.integer(coefficient),
+            [] => self.ratio(coefficient),
             [only] if self.args_of(only, SymFunction::Add).is_some() => {
                 self.distribute(coefficient, only)
             }
             [only] => self.scaled(coefficient, only),
             _ => {
-                if coefficient != 1 {
-                    factors.insert(0, self.integer(coefficient)?);
+                if coefficient != Ratio::integer(1) {
+                    factors.insert(0, self.ratio(coefficient)?);
                 }
                 self.call(SymFunction::Mul, factors)
             }
@@ -179,19 +194,19 @@ impl SymExprs {
         a: SymExprId,
         b: SymExprId,
     ) -> Result<Option<SymExprId>, SymError> {
-        let (number, other) = match (self.as_integer(a), self.as_integer(b)) {
+        let (number, other) = match (self.as_ratio(a), self.as_ratio(b)) {
             (_, Some(number)) => (number, a),
             (Some(number), None) => (number, b),
             (None, None) => return Ok(None),
         };
-        if number == 0 {
+        if number.is_zero() {
             return Ok(None);
         }
         let (coefficient, rest) = self.split_coefficient(other)?;
         if self.args_of(rest, SymFunction::Add).is_none() {
             return Ok(None);
         }
-        if coefficient == 1 {
+        if coefficient == Ratio::integer(1) {
             return self.distribute(number, rest).map(Some);
         }
         let coefficient = number
@@ -201,8 +216,8 @@ impl SymExprs {
     }
 
     /// `coefficient * sum`, multiplied out.
-    fn distribute(&mut self, coefficient: i64, sum: SymExprId) -> Result<SymExprId, SymError> {
-        if coefficient == 1 {
+    fn distribute(&mut self, coefficient: Ratio, sum: SymExprId) -> Result<SymExprId, SymError> {
+        if coefficient == Ratio::integer(1) {
             return Ok(sum);
         }
         let mut terms: Vec<SymExprId> = match self.args_of(sum, SymFunction::Add) {
@@ -210,10 +225,10 @@ impl SymExprs {
             None => return self.scaled(coefficient, sum),
         };
         for term in &mut terms {
-            *term = match self.as_integer(*term) {
+            *term = match self.as_ratio(*term) {
                 Some(value) => {
                     let value = value.checked_mul(coefficient);
-                    self.integer(value.ok_or(SymError::Overflow { operation: "*" })?)?
+                    self.ratio(value.ok_or(SymError::Overflow { operation: "*" })?)?
                 }
                 None => {
                     let (inner, rest) = self.split_coefficient(*term)?;
@@ -231,9 +246,9 @@ impl SymExprs {
     fn collect_powers(
         &self,
         mut pending: Vec<SymExprId>,
-    ) -> Result<(i128, ExprMap<i128>), SymError> {
+    ) -> Result<(Ratio, ExprMap<i128>), SymError> {
         let overflow = || SymError::Overflow { operation: "*" };
-        let mut coefficient: i128 = 1;
+        let mut coefficient = Ratio::integer(1);
         let mut powers: ExprMap<i128> = ExprMap::default();
         let mut position = 0;
         while let Some(factor) = pending.get(position).copied() {
@@ -243,10 +258,9 @@ impl SymExprs {
                     pending.extend_from_slice(factors);
                     continue;
                 }
-                SymExpr::Integer(value) => {
-                    coefficient = coefficient
-                        .checked_mul((*value).into())
-                        .ok_or_else(overflow)?;
+                SymExpr::Integer(_) | SymExpr::Rational(..) => {
+                    let value = self.as_ratio(factor).ok_or_else(overflow)?;
+                    coefficient = coefficient.checked_mul(value).ok_or_else(overflow)?;
                     continue;
                 }
                 SymExpr::Call(SymFunction::Pow, args) => match args[..] {

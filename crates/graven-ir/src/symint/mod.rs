@@ -14,22 +14,35 @@
 //! and [`SymExprs`] refuses trees beyond [`MAX_DEPTH`] and [`MAX_TREE_SIZE`]; the recursive walks
 //! of this module rely on that bound.
 
+mod apply;
 mod arena;
 mod arithmetic;
+mod bound;
+mod build;
+mod divide;
 mod error;
 mod evaluate;
 mod function;
+mod minmax;
 mod order;
 mod parse_srepr;
+mod parse_str;
+mod polynomial;
 mod pow;
 mod print;
+mod range;
+mod ratio;
+mod relation;
 mod srepr;
+mod substitute;
 mod token;
 
 pub use arena::{Constant, SymExpr, SymExprs, Symbol, SymbolId};
 pub use error::SymError;
 pub use evaluate::Hint;
 pub use function::{FunctionNameId, SymFunction};
+pub use range::{Bound, ValueRange};
+pub use relation::Relation;
 
 /// The deepest nesting that an expression may have.
 pub const MAX_DEPTH: u16 = 200;

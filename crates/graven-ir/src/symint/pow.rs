@@ -16,8 +16,12 @@ impl SymExprs {
             1 => return Ok(base),
             _ => {}
         }
-        if let Some(value) = self.as_integer(base) {
-            return self.constant_power(value, exponent);
+        if let Some(value) = self.as_ratio(base) {
+            if value.is_zero() && exponent < 0 {
+                return Err(SymError::DivisionByZero { operation: "**" });
+            }
+            let power = value.checked_pow(exponent);
+            return self.ratio(power.ok_or(SymError::Overflow { operation: "**" })?);
         }
         match self.get(base) {
             SymExpr::Call(SymFunction::Mul, factors) => {
@@ -41,28 +45,6 @@ impl SymExprs {
         }
         let exponent = self.integer(exponent)?;
         self.call(SymFunction::Pow, [base, exponent])
-    }
-
-    /// `base ** exponent` of integers; a fraction when the exponent is negative.
-    fn constant_power(&mut self, base: i64, exponent: i64) -> Result<SymExprId, SymError> {
-        let overflow = SymError::Overflow { operation: "**" };
-        let power = match base {
-            1 => 1,
-            -1 => 1 - 2 * (exponent & 1),
-            0 if exponent < 0 => return Err(SymError::DivisionByZero { operation: "**" }),
-            _ => {
-                let magnitude = u32::try_from(exponent.unsigned_abs());
-                magnitude
-                    .ok()
-                    .and_then(|magnitude| base.checked_pow(magnitude))
-                    .ok_or(overflow.clone())?
-            }
-        };
-        if exponent > 0 || power.unsigned_abs() == 1 {
-            return self.integer(power);
-        }
-        let denominator = power.checked_abs().ok_or(overflow)?;
-        self.intern(SymExpr::Rational(power.signum(), denominator))
     }
 
     /// `base ** exponent`.

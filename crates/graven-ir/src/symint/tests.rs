@@ -18,7 +18,7 @@ fn srepr_is_written_as_it_was_read() {
         format!("Add(FloorDiv(Add({S0}, Integer(-1)), Integer(2)), Integer(1))"),
         format!("Add({S1}, Integer(1), {S0})"),
         format!("Max(Integer(1), {S0})"),
-        format!("ToFloat(Float('0.10000000000000001', precision=53))"),
+        "ToFloat(Float('0.10000000000000001', precision=53))".to_owned(),
         format!("Unheard({S0}, int_oo, -int_oo, oo, -oo, zoo, nan, true, false)"),
         "Unheard()".to_owned(),
         "Integer(123456789012345678901234567890)".to_owned(),
@@ -107,4 +107,244 @@ fn products_collect_powers_and_distribute_numbers() {
     assert_eq!(exprs.display_size(negative), "-2*s0*(s0 + 1)");
     let too_large = exprs.mul(SymInt::Int(i64::MAX), twice);
     assert_eq!(too_large, Err(SymError::Overflow { operation: "*" }));
+}
+
+#[test]
+fn constants_fold_and_overflow_is_an_error() {
+    let mut exprs = SymExprs::default();
+    let int = SymInt::Int;
+    assert_eq!(exprs.floordiv(int(-7), int(2)), Ok(int(-4)));
+    assert_eq!(exprs.modulo(int(-7), int(2)), Ok(int(1)));
+    assert_eq!(exprs.ceildiv(int(7), int(2)), Ok(int(4)));
+    assert_eq!(exprs.max(int(1), int(2)), Ok(int(2)));
+    assert_eq!(exprs.lt(int(1), int(2)), Ok(SymBool::Bool(true)));
+    for failed in [
+        exprs.add(int(i64::MAX), int(1)),
+        exprs.mul(int(i64::MIN), int(-1)),
+        exprs.neg(int(i64::MIN)),
+        exprs.floordiv(int(i64::MIN), int(-1)),
+    ] {
+        assert!(
+            matches!(failed, Err(SymError::Overflow { .. })),
+            "{failed:?}"
+        );
+    }
+    let a = symbol(&mut exprs, "s0");
+    for failed in [exprs.floordiv(a, int(0)), exprs.modulo(a, int(0))] {
+        assert!(matches!(failed, Err(SymError::DivisionByZero { .. })));
+    }
+}
+
+#[test]
+fn ranges_decide_relations() {
+    let mut exprs = SymExprs::default();
+    let (a, u) = (symbol(&mut exprs, "s0"), symbol(&mut exprs, "u0"));
+    let up_to_64 = |_| ValueRange::new(Some(4), Some(64));
+    let unbounded = |_| ValueRange::ALL;
+    let half = exprs.floordiv(a, SymInt::Int(2)).expect("a quotient");
+    assert_eq!(exprs.bound_size(half, &up_to_64).to_string(), "VR[2, 32]");
+    assert_eq!(
+        exprs.bound_size(half, &unbounded).to_string(),
+        "VR[0, int_oo]"
+    );
+    assert_eq!(
+        exprs.bound_size(u, &unbounded).to_string(),
+        "VR[-int_oo, int_oo]"
+    );
+    assert_eq!(
+        exprs.statically_known_lt(half, SymInt::Int(33), &up_to_64),
+        Some(true)
+    );
+    assert_eq!(
+        exprs.statically_known_ge(half, SymInt::Int(33), &up_to_64),
+        Some(false)
+    );
+    assert_eq!(
+        exprs.statically_known_ge(half, SymInt::Int(3), &up_to_64),
+        None
+    );
+    assert_eq!(
+        exprs.statically_known_gt(a, SymInt::Int(0), &unbounded),
+        Some(true)
+    );
+    assert_eq!(exprs.statically_known_eq(a, a, &unbounded), Some(true));
+    assert_eq!(
+        exprs.statically_known_ne(u, SymInt::Int(0), &unbounded),
+        None
+    );
+    assert_eq!(
+        exprs.statically_known_le(u, SymInt::Int(64), &up_to_64),
+        Some(true)
+    );
+}
+
+#[test]
+fn every_value_is_within_the_computed_range() {
+    let mut exprs = SymExprs::default();
+    let texts = [
+        "u0*u1",
+        "u0//u1",
+        "u0//2",
+        "u0//(-3)",
+        "PythonMod(u0, 3)",
+        "PythonMod(u0, -3)",
+        "u0**2",
+        "u0**3",
+        "Max(u0, u1, 2)",
+        "Min(u0, u1) - u0",
+        "-3*u0 + 2*u1",
+        "PythonMod(u0, u1)",
+        "Where(u0 >= 2, u1, -u1)",
+        "u0**2*u1",
+    ];
+    let ranges = [(-4, 5), (1, 3), (-3, -1), (0, 6)];
+    for text in texts {
+        let id = exprs.parse_str(text).expect("well formed");
+        for ((a, b), (c, d)) in ranges
+            .iter()
+            .flat_map(|x| ranges.iter().map(move |y| (*x, *y)))
+        {
+            let first = |symbol| exprs.symbol_name(symbol) == "u0";
+            let range = exprs.bound(id, &|symbol| {
+                let (low, high) = if first(symbol) { (a, b) } else { (c, d) };
+                ValueRange::new(Some(low), Some(high))
+            });
+            for (x, y) in (a..=b).flat_map(|x| (c..=d).map(move |y| (x, y))) {
+                let value = exprs.evaluate(id, |symbol| Some(if first(symbol) { x } else { y }));
+                if let Ok(value) = value {
+                    assert!(
+                        range.contains(value),
+                        "{text} at {x}, {y} is {value}, not in {range}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn symbols_are_found_and_replaced() {
+    let mut exprs = SymExprs::default();
+    let id = exprs
+        .parse_str("2*s1 + (s0*s1//2) + 1")
+        .expect("well formed");
+    let names: Vec<String> = exprs
+        .free_symbols(id)
+        .iter()
+        .map(|symbol| exprs.symbol_name(*symbol).to_owned())
+        .collect();
+    assert_eq!(names, ["s1", "s0"]);
+    let s1 = exprs.free_symbols(id)[0];
+    let four = |symbol| (symbol == s1).then_some(SymInt::Int(4));
+    let replaced = exprs.substitute(id, &four).expect("no overflow");
+    assert_eq!(exprs.display_size(replaced), "2*s0 + 9");
+    assert_eq!(
+        exprs.substitute(id, &|_| Some(SymInt::Int(3))),
+        Ok(SymInt::Int(11))
+    );
+}
+
+#[test]
+fn hints_follow_from_those_of_symbols() {
+    let mut exprs = SymExprs::default();
+    let a = symbol(&mut exprs, "s0");
+    let next = exprs.add(a, SymInt::Int(1)).expect("a sum");
+    assert_eq!(exprs.size_hint(next), None);
+    exprs.set_hint(a.as_expr().expect("a symbol"), Hint::Int(5));
+    assert_eq!(exprs.size_hint(next), Some(6));
+    exprs.set_hint(next.as_expr().expect("a sum"), Hint::Int(7));
+    assert_eq!(exprs.size_hint(next), Some(7));
+}
+
+#[test]
+fn conditions_combine() {
+    let mut exprs = SymExprs::default();
+    let u = symbol(&mut exprs, "u0");
+    let low = exprs.ge(u, SymInt::Int(2)).expect("a relation");
+    let high = exprs.le(u, SymInt::Int(5)).expect("a relation");
+    let both = exprs.and(low, high).expect("a condition");
+    assert_eq!(exprs.display_condition(both), "(u0 >= 2) & (u0 <= 5)");
+    let not_low = exprs.not(low).expect("a condition");
+    assert_eq!(exprs.display_condition(not_low), "u0 < 2");
+    assert_eq!(exprs.or(low, not_low), Ok(SymBool::Bool(true)));
+    assert_eq!(exprs.and(low, not_low), Ok(SymBool::Bool(false)));
+    assert_eq!(exprs.and(low, SymBool::Bool(true)), Ok(low));
+}
+
+#[test]
+fn python_expressions_are_read() {
+    let mut exprs = SymExprs::default();
+    for (text, expected) in [
+        ("not (s0 >= 2 or u0 == 1)", "~(Eq(u0, 1) | (s0 >= 2))"),
+        ("s0 % 2 == 0 and u0 != 1", "Ne(u0, 1) & Eq(Mod(s0, 2), 0)"),
+        ("-2**2 + +s0", "s0 - 4"),
+        ("u0 % 3", "PythonMod(u0, 3)"),
+        ("0.5*ToFloat(s0)", "0.5*ToFloat(s0)"),
+        ("1.5", "1.50000000000000"),
+        ("Max(-int_oo, u0)", "Max(-int_oo, u0)"),
+        ("s0 << 2", "4*s0"),
+        ("sqrt(s0)", "sqrt(s0)"),
+        ("12345678901234567890", "12345678901234567890"),
+    ] {
+        let id = exprs.parse_str(text).expect("well formed");
+        assert_eq!(exprs.display(id), expected);
+    }
+    for text in [
+        "",
+        "s0 +",
+        "(s0",
+        "s0 s1",
+        "Mod(s0)",
+        "Mod(s0, 0)",
+        "s0 = 1",
+        "and",
+        "f(",
+        "1..2",
+    ] {
+        assert!(exprs.parse_str(text).is_err(), "{text}");
+    }
+    for hostile in [
+        "(".repeat(9999),
+        "-".repeat(9999),
+        "not ".repeat(9999),
+        "2**".repeat(9999),
+        "f(".repeat(9999),
+    ] {
+        assert_eq!(exprs.parse_str(&hostile), Err(SymError::TooDeep));
+    }
+    assert!(matches!(
+        exprs.parse_str("9**9**9"),
+        Err(SymError::Overflow { .. })
+    ));
+    assert!(exprs.parse_str(&format!("s0{}", "**2".repeat(50))).is_err());
+}
+
+#[test]
+fn expressions_that_double_are_stopped() {
+    let mut exprs = SymExprs::default();
+    let mut size = symbol(&mut exprs, "s0");
+    let last = loop {
+        let next = exprs
+            .add(size, SymInt::Int(1))
+            .and_then(|next| exprs.mul(next, size));
+        match next {
+            Ok(next) => size = next,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(last, SymError::TooLarge);
+}
+
+#[test]
+fn structures_compare_across_tables() {
+    let (mut one, mut other) = (SymExprs::default(), SymExprs::default());
+    let text = "Unheard(2*s1 + s0, u0)";
+    let a = one.parse_str(text).expect("well formed");
+    other.parse_str("s5 + u7").expect("well formed");
+    let b = other.parse_str(text).expect("well formed");
+    let c = other
+        .parse_str("Unheard(2*s1 + s0, u1)")
+        .expect("well formed");
+    assert!(one.same_structure(a, &other, b));
+    assert!(!one.same_structure(a, &other, c));
 }
