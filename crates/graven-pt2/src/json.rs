@@ -81,7 +81,10 @@ impl<'de, U: Union<'de>> Visitor<'de> for Tagged<U> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<U::Output, A::Error> {
         let Some(Text(tag)) = map.next_key()? else {
-            return Err(de::Error::custom(format_args!("{} without a form", U::WHAT)));
+            return Err(de::Error::custom(format_args!(
+                "{} without a form",
+                U::WHAT
+            )));
         };
         let value = self.0.value(&tag, &mut map)?;
         if let Some(Text(second)) = map.next_key()? {
@@ -111,8 +114,11 @@ pub(crate) struct Elements<'a, C, T, S> {
 /// Reads one element of an array.
 pub(crate) trait Element<C, T> {
     /// Reads the next element of `seq`, if there is one.
-    fn next<'de, A: SeqAccess<'de>>(&self, state: &mut C, seq: &mut A)
-    -> Result<Option<T>, A::Error>;
+    fn next<'de, A: SeqAccess<'de>>(
+        &self,
+        state: &mut C,
+        seq: &mut A,
+    ) -> Result<Option<T>, A::Error>;
 }
 
 impl<'de, C, T, S: Element<C, T>> DeserializeSeed<'de> for Elements<'_, C, T, S> {

@@ -74,9 +74,13 @@ impl<'a> Layout<'a> {
                 folder: layout.folder,
             });
         }
-        layout.expect(FORMAT_PATH, FORMAT, |format| Pt2Error::ArchiveFormat { format })?;
+        layout.expect(FORMAT_PATH, FORMAT, |format| Pt2Error::ArchiveFormat {
+            format,
+        })?;
         if layout.get(BYTE_ORDER_PATH).is_some() {
-            layout.expect(BYTE_ORDER_PATH, BYTE_ORDER, |order| Pt2Error::ByteOrder { order })?;
+            layout.expect(BYTE_ORDER_PATH, BYTE_ORDER, |order| Pt2Error::ByteOrder {
+                order,
+            })?;
         }
         Ok(layout)
     }

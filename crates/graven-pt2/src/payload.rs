@@ -76,14 +76,15 @@ impl<'de> Fields<'de> for PayloadsReader<'_> {
 
     fn field<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let name = self.context.names.intern(key);
-        self.payloads.push(map.next_value_seed(Object(PayloadReader {
-            context: self.context,
-            name,
-            path_name: None,
-            is_parameter: false,
-            use_pickle: false,
-            meta: None,
-        }))?);
+        self.payloads
+            .push(map.next_value_seed(Object(PayloadReader {
+                context: self.context,
+                name,
+                path_name: None,
+                is_parameter: false,
+                use_pickle: false,
+                meta: None,
+            }))?);
         Ok(())
     }
 

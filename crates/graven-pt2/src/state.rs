@@ -58,8 +58,8 @@ impl StateBuilder {
             Some(storage) => *storage,
             None => {
                 let (path, bytes) = find(&key.1)?;
-                let id = u32::try_from(self.state.storages.len())
-                    .map_err(|_| Pt2Error::TooManyNodes)?;
+                let id =
+                    u32::try_from(self.state.storages.len()).map_err(|_| Pt2Error::TooManyNodes)?;
                 self.state.storages.push(Arc::new(bytes));
                 self.paths.push(path);
                 self.storages.insert(key, StorageId(id));

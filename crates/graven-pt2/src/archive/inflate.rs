@@ -47,7 +47,10 @@ pub(super) fn inflate(path: &str, compressed: &[u8], size: u64) -> Result<Vec<u8
 
 /// Refuses a size that no honest archive claims, before any memory is taken.
 fn check_claim(path: &str, compressed: u64, size: u64) -> Result<(), Pt2Error> {
-    let impossible = size > compressed.saturating_mul(LARGEST_RATIO).saturating_add(STEP as u64);
+    let impossible = size
+        > compressed
+            .saturating_mul(LARGEST_RATIO)
+            .saturating_add(STEP as u64);
     let bomb = size > FREE_BYTES && size > compressed.saturating_mul(TRUSTED_RATIO);
     if impossible || bomb || size > ALL_ENTRIES_BYTES {
         return Err(Pt2Error::ZipBomb {

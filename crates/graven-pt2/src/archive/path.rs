@@ -27,11 +27,25 @@ mod tests {
     #[test]
     fn names_that_leave_are_refused() {
         for name in [
-            "", "/etc/passwd", "../x", "a/../../x", "a//b", "a/", "C:/x", "a\\b", "a\0b", "./a",
+            "",
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            "a//b",
+            "a/",
+            "C:/x",
+            "a\\b",
+            "a\0b",
+            "./a",
         ] {
             assert!(check_path(name).is_err(), "{name:?}");
         }
-        for name in ["a", "model/.data/version", "data/weights/weight_0", "a..b/c"] {
+        for name in [
+            "a",
+            "model/.data/version",
+            "data/weights/weight_0",
+            "a..b/c",
+        ] {
             assert!(check_path(name).is_ok(), "{name:?}");
         }
     }

@@ -91,12 +91,7 @@ impl<W: Write> Writer<W> {
         end.extend_from_slice(&44_u64.to_le_bytes());
         end.extend_from_slice(&[0x1e, 0x03, 0x2d, 0]);
         end.extend_from_slice(&[0; 8]);
-        for field in [
-            self.entries,
-            self.entries,
-            directory_size,
-            directory_offset,
-        ] {
+        for field in [self.entries, self.entries, directory_size, directory_offset] {
             end.extend_from_slice(&field.to_le_bytes());
         }
         end.extend_from_slice(b"PK\x06\x07");
@@ -134,8 +129,7 @@ impl<W: Write> Writer<W> {
         }
         const FIXED: u64 = 30;
         const FIELD_HEADER: u64 = 4;
-        let unpadded =
-            self.offset + FIXED + name.len() as u64 + extra.len() as u64 + FIELD_HEADER;
+        let unpadded = self.offset + FIXED + name.len() as u64 + extra.len() as u64 + FIELD_HEADER;
         let padding = unpadded.next_multiple_of(ALIGNMENT) - unpadded;
         extra.extend_from_slice(PADDING_FIELD);
         extra.extend_from_slice(&(padding as u16).to_le_bytes());
@@ -288,7 +282,10 @@ mod tests {
             assert_eq!(place % 64, 0, "{path}");
         }
         assert_eq!(&zip[6..8], &[8, 8], "flags");
-        assert_eq!(archive.get("top/c").unwrap().content().as_slice(), [7; 1000]);
+        assert_eq!(
+            archive.get("top/c").unwrap().content().as_slice(),
+            [7; 1000]
+        );
     }
 
     #[test]

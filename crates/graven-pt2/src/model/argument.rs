@@ -138,7 +138,10 @@ fn list<'de, A: MapAccess<'de>>(
             ListKind::NestedTensors,
             map.next_value_seed(elements(scope, TensorsItem))?,
         ),
-        "as_ints" => (ListKind::Ints, map.next_value_seed(elements(scope, IntItem))?),
+        "as_ints" => (
+            ListKind::Ints,
+            map.next_value_seed(elements(scope, IntItem))?,
+        ),
         "as_floats" => (
             ListKind::Floats,
             map.next_value_seed(elements(scope, FloatItem))?,

@@ -7,11 +7,10 @@ use graven_ir::{
 use serde::de::{MapAccess, SeqAccess};
 
 use super::argument::{Reference, Scope};
-use crate::json::{
-    Element, Fields, Interned, Object, OptionalSeed, Tagged, Text, elements, missing,
-    unknown_field,
-};
 use super::tensor::{SymBoolReader, SymFloatReader, SymIntReader, TensorMetaReader};
+use crate::json::{
+    Element, Fields, Interned, Object, OptionalSeed, Tagged, Text, elements, missing, unknown_field,
+};
 
 /// A graph as the archive holds it.
 #[derive(Debug, Default)]

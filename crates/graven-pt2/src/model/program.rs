@@ -8,8 +8,8 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::graph::{GraphParts, GraphReader};
-use crate::json::{Fields, Interned, Object, Text, missing, unknown_field};
 use super::signature::{SignatureParts, SignatureReader};
+use crate::json::{Fields, Interned, Object, Text, missing, unknown_field};
 
 /// What is read of a program before its names are resolved.
 #[derive(Debug)]

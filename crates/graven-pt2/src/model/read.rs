@@ -7,11 +7,11 @@ use graven_ir::{
 use serde::Deserialize;
 use serde::de::DeserializeSeed;
 
-use crate::json::Object;
 use super::program::{ProgramParts, ProgramReader};
 use super::resolve::{Place, resolve};
 use super::signature::{SignatureParts, SpecArgument};
 use crate::error::Pt2Error;
+use crate::json::Object;
 
 /// The greatest major schema version that is understood, and the least.
 pub(crate) const NEWEST_MAJOR: u32 = 8;
@@ -85,10 +85,7 @@ impl Header {
 }
 
 /// A later minor version only adds fields, which are kept; a later major one may be anything.
-fn check_version(
-    version: SchemaVersion,
-    torch_version: Option<String>,
-) -> Result<(), Pt2Error> {
+fn check_version(version: SchemaVersion, torch_version: Option<String>) -> Result<(), Pt2Error> {
     if version.major > NEWEST_MAJOR {
         return Err(Pt2Error::NewerSchema {
             found_major: version.major,
@@ -117,14 +114,15 @@ fn resolve_signature(
     let placeholders: Vec<_> = graph.placeholders().map(|(_, node)| node).collect();
     check_length("inputs", parts.inputs.len(), placeholders.len())?;
     check_length("outputs", parts.outputs.len(), graph.outputs.len())?;
-    let mismatch = |what, position, signature: NameId, graph: Option<NameId>| {
-        Pt2Error::SignatureName {
+    let mismatch =
+        |what, position, signature: NameId, graph: Option<NameId>| Pt2Error::SignatureName {
             what,
             position,
             signature: context.names.get(signature).to_owned(),
-            graph: graph.map_or("a constant", |name| context.names.get(name)).to_owned(),
-        }
-    };
+            graph: graph
+                .map_or("a constant", |name| context.names.get(name))
+                .to_owned(),
+        };
     let mut signature = GraphSignature::default();
     for (position, (spec, placeholder)) in parts.inputs.into_iter().zip(placeholders).enumerate() {
         let constant = match spec.argument {
@@ -153,7 +151,9 @@ fn resolve_signature(
     }
     for (position, (spec, output)) in parts.outputs.into_iter().zip(&graph.outputs).enumerate() {
         if let SpecArgument::Value(name) = spec.argument {
-            let node = output.as_node().and_then(|node| graph.nodes.get(node.index()));
+            let node = output
+                .as_node()
+                .and_then(|node| graph.nodes.get(node.index()));
             let actual = node.map(|node| node.name);
             if actual != Some(name) && !matches!(output, Argument::CustomObject(..)) {
                 return Err(mismatch("output", position, name, actual));

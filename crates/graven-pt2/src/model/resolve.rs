@@ -8,7 +8,8 @@ use graven_ir::argument::ArgumentKind;
 use graven_ir::fx_names::snake_case;
 use graven_ir::graph::NestedGraph;
 use graven_ir::{
-    Argument, Context, FxNames, Graph, GraphId, Input, MetadataId, NameId, Node, NodeId, Op, SymInt, Value,
+    Argument, Context, FxNames, Graph, GraphId, Input, MetadataId, NameId, Node, NodeId, Op,
+    SymInt, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -98,7 +99,11 @@ impl Resolver<'_> {
     fn add_values(&mut self, values: Vec<(NameId, Value)>) -> Result<(), Pt2Error> {
         self.slots.reserve(values.len());
         for (name, value) in values {
-            if self.slots.insert(name, Slot { value, node: None }).is_some() {
+            if self
+                .slots
+                .insert(name, Slot { value, node: None })
+                .is_some()
+            {
                 return Err(Pt2Error::ValueEntries {
                     name: self.text(name),
                     count: 2,
@@ -135,7 +140,11 @@ impl Resolver<'_> {
     fn create_name(&mut self, candidate: &str) -> NameId {
         loop {
             let name = self.names.create(&mut self.context.names, candidate);
-            if !self.slots.get(&name).is_some_and(|slot| slot.node.is_some()) {
+            if !self
+                .slots
+                .get(&name)
+                .is_some_and(|slot| slot.node.is_some())
+            {
                 return name;
             }
         }
@@ -212,7 +221,8 @@ impl Resolver<'_> {
                 self.push_named(name, Op::Placeholder, no_inputs, MetadataId::EMPTY)?;
             }
             constant => {
-                let value = constant_value(&constant, self.place).ok_or(Pt2Error::InputForm { position })?;
+                let value = constant_value(&constant, self.place)
+                    .ok_or(Pt2Error::InputForm { position })?;
                 let archive = self.constant_names.get(position).copied().flatten();
                 let name = match archive {
                     Some(archive) => self.create_name_from(archive),
@@ -258,12 +268,10 @@ impl Resolver<'_> {
         match (outputs.len(), outputs.pop()) {
             (_, None) => self.call_without_result(call),
             (1, Some(Argument::None)) => self.call_that_returns_none(call),
-            (1, Some(output)) if call.kind == TargetKind::HigherOrder && !bare => {
-                match output {
-                    Argument::List(_, items) => self.call_with_list(call, items),
-                    output => self.call_with_tuple(call, vec![output]),
-                }
-            }
+            (1, Some(output)) if call.kind == TargetKind::HigherOrder && !bare => match output {
+                Argument::List(_, items) => self.call_with_list(call, items),
+                output => self.call_with_tuple(call, vec![output]),
+            },
             (1, Some(Argument::List(_, items))) => self.call_with_list(call, items),
             (1, Some(output)) => self.call_with_value(call, &output),
             (_, Some(last)) => {
@@ -462,12 +470,10 @@ impl Resolver<'_> {
         metadata: MetadataId,
     ) -> Result<Result<(), Unresolved>, Pt2Error> {
         match argument {
-            Argument::Node(reference) => {
-                match self.dereference(*reference, metadata)? {
-                    Ok(resolved) => *argument = resolved,
-                    Err(missing) => return Ok(Err(missing)),
-                }
-            }
+            Argument::Node(reference) => match self.dereference(*reference, metadata)? {
+                Ok(resolved) => *argument = resolved,
+                Err(missing) => return Ok(Err(missing)),
+            },
             Argument::List(_, items) => {
                 for item in items {
                     if let Err(missing) = self.resolve(item, metadata)? {

@@ -4,7 +4,9 @@ use graven_ir::{Argument, Context, InputKind, NameId, OutputKind};
 use serde::de::{MapAccess, SeqAccess};
 
 use super::argument::{Reference, Scope};
-use crate::json::{Element, Fields, Interned, Object, Tagged, Union, elements, missing, unknown_form};
+use crate::json::{
+    Element, Fields, Interned, Object, Tagged, Union, elements, missing, unknown_form,
+};
 
 /// The signature as the archive holds it: names, where the program has places.
 #[derive(Debug, Default)]
@@ -106,11 +108,7 @@ impl<'de> Union<'de> for InputSpecReader<'_> {
             "constant_input" => (InputKind::UserInput, Bare::No, ""),
             "parameter" => (InputKind::Parameter, Bare::Yes, "parameter_name"),
             "buffer" => (InputKind::Buffer, Bare::Yes, "buffer_name"),
-            "tensor_constant" => (
-                InputKind::ConstantTensor,
-                Bare::Yes,
-                "tensor_constant_name",
-            ),
+            "tensor_constant" => (InputKind::ConstantTensor, Bare::Yes, "tensor_constant_name"),
             "custom_obj" => (InputKind::CustomObj, Bare::Yes, "custom_obj_name"),
             "token" => (InputKind::Token, Bare::Yes, ""),
             _ => return Err(unknown_form(Self::WHAT, tag)),
@@ -137,21 +135,11 @@ impl<'de> Union<'de> for OutputSpecReader<'_> {
             "user_output" => (OutputKind::UserOutput, Bare::No, ""),
             "loss_output" => (OutputKind::LossOutput, Bare::Yes, ""),
             "buffer_mutation" => (OutputKind::BufferMutation, Bare::Yes, "buffer_name"),
-            "parameter_mutation" => (
-                OutputKind::ParameterMutation,
-                Bare::Yes,
-                "parameter_name",
-            ),
-            "user_input_mutation" => (
-                OutputKind::UserInputMutation,
-                Bare::Yes,
-                "user_input_name",
-            ),
-            "gradient_to_parameter" => (
-                OutputKind::GradientToParameter,
-                Bare::Yes,
-                "parameter_name",
-            ),
+            "parameter_mutation" => (OutputKind::ParameterMutation, Bare::Yes, "parameter_name"),
+            "user_input_mutation" => (OutputKind::UserInputMutation, Bare::Yes, "user_input_name"),
+            "gradient_to_parameter" => {
+                (OutputKind::GradientToParameter, Bare::Yes, "parameter_name")
+            }
             "gradient_to_user_input" => (
                 OutputKind::GradientToUserInput,
                 Bare::Yes,

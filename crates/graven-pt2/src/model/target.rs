@@ -48,11 +48,23 @@ mod tests {
     #[test]
     fn kinds_and_names() {
         for (target, kind, name) in [
-            ("torch.ops.aten.add.Tensor", TargetKind::Operator, "add.Tensor"),
-            ("torch.ops.higher_order.cond", TargetKind::HigherOrder, "cond"),
+            (
+                "torch.ops.aten.add.Tensor",
+                TargetKind::Operator,
+                "add.Tensor",
+            ),
+            (
+                "torch.ops.higher_order.cond",
+                TargetKind::HigherOrder,
+                "cond",
+            ),
             ("_operator.ge", TargetKind::Scalar, "ge"),
             ("torch.sym_max", TargetKind::Scalar, "sym_max"),
-            ("torch.ops.aten.item.default", TargetKind::Scalar, "item.default"),
+            (
+                "torch.ops.aten.item.default",
+                TargetKind::Scalar,
+                "item.default",
+            ),
             ("#space:name", TargetKind::Operator, "name"),
         ] {
             assert_eq!(TargetKind::of(target), kind);

@@ -2,11 +2,15 @@
 
 use graven_ir::symint::Hint;
 use graven_ir::value::Dims;
-use graven_ir::{Context, DType, Device, Layout, SymExprId, SymInt, TensorMeta, TensorMetaId, Value};
+use graven_ir::{
+    Context, DType, Device, Layout, SymExprId, SymInt, TensorMeta, TensorMetaId, Value,
+};
 use serde::de::{Error as _, MapAccess, SeqAccess};
 
 use super::argument::DeviceReader;
-use crate::json::{Element, Fields, Float, Object, Tagged, Text, Union, elements, missing, unknown_form};
+use crate::json::{
+    Element, Fields, Float, Object, Tagged, Text, Union, elements, missing, unknown_form,
+};
 
 /// Reads a `TensorMeta`.
 pub(crate) struct TensorMetaReader<'a> {
