@@ -130,18 +130,23 @@ impl SymExprs {
         base: SymExprId,
         divisor: SymExprId,
     ) -> Result<Option<(SymExprId, SymExprId)>, SymError> {
-        let mut common = self.common_factors(base, divisor)?;
+        let common = self.common_factors(base, divisor)?;
         if common.is_empty() && self.args_of(divisor, SymFunction::Add).is_some() {
             return self.divide_by_sum(base, divisor);
         }
         if common.is_empty() {
             return Ok(None);
         }
-        common.retain(|factor| self.as_integer(*factor) != Some(1));
         let (mut base, mut divisor) = (base, divisor);
         for factor in common {
-            base = self.without_factor(base, factor)?;
-            divisor = self.without_factor(divisor, factor)?;
+            let quotients = (
+                self.without_factor(base, factor)?,
+                self.without_factor(divisor, factor)?,
+            );
+            let (Some(smaller_base), Some(smaller_divisor)) = quotients else {
+                return Ok(None);
+            };
+            (base, divisor) = (smaller_base, smaller_divisor);
         }
         Ok(Some((self.factored(base)?, self.factored(divisor)?)))
     }
@@ -171,13 +176,31 @@ impl SymExprs {
         base: SymExprId,
         divisor: SymExprId,
     ) -> Result<Vec<SymExprId>, SymError> {
-        let number = gcd(self.content(base), self.content(divisor));
-        let mut common = Vec::new();
-        if number > 1 {
-            let number = i64::try_from(number);
-            common.push(self.integer(number.map_err(|_| SymError::Overflow { operation: "//" })?)?);
-        }
         let terms = self.terms_of(base);
+        let number = gcd(self.content(base), self.content(divisor));
+        // Beyond 63 bits: `i64::MIN // i64::MIN`, which is decided before this.
+        let mut number =
+            i64::try_from(number).map_err(|_| SymError::Overflow { operation: "//" })?;
+        let is_negative_of = |exprs: &mut Self, term: SymExprId, number: i64| {
+            let (coefficient, rest) = match exprs.as_ratio(term) {
+                Some(value) => (value, None),
+                None => exprs
+                    .split_coefficient(term)
+                    .map(|split| (split.0, Some(split.1)))?,
+            };
+            Ok(coefficient == Ratio::integer(-number) && rest != Some(term))
+        };
+        let mut all_negative = is_negative_of(self, divisor, number)?;
+        for term in &terms {
+            all_negative = all_negative && is_negative_of(self, *term, number)?;
+        }
+        if all_negative {
+            number = -number;
+        }
+        let mut common = Vec::new();
+        if number != 1 {
+            common.push(self.integer(number)?);
+        }
         for factor in self.factors_of(divisor) {
             let divides = |term: &SymExprId| self.factors_of(*term).contains(&factor);
             if self.as_integer(factor).is_none() && terms.iter().all(divides) {
@@ -213,25 +236,33 @@ impl SymExprs {
         }
     }
 
-    /// `id` divided by a factor that stands in each of its terms.
-    fn without_factor(&mut self, id: SymExprId, factor: SymExprId) -> Result<SymExprId, SymError> {
+    /// `id` divided by `factor`; `None` if one of its terms is not a plain multiple.
+    fn without_factor(
+        &mut self,
+        id: SymExprId,
+        factor: SymExprId,
+    ) -> Result<Option<SymExprId>, SymError> {
         let mut terms = self.terms_of(id);
         for term in &mut terms {
-            *term = match self.as_integer(factor) {
-                Some(number) => {
-                    let quotient = self.exact_quotient(*term, number)?;
-                    quotient.unwrap_or(*term)
-                }
+            let quotient = match self.as_integer(factor) {
+                Some(number) => self.exact_quotient(*term, number)?,
                 None => {
                     let mut factors = self.factors_of(*term);
-                    if let Some(position) = factors.iter().position(|other| *other == factor) {
-                        factors.remove(position);
+                    match factors.iter().position(|other| *other == factor) {
+                        Some(position) => {
+                            factors.remove(position);
+                            Some(self.product(&factors)?)
+                        }
+                        None => None,
                     }
-                    self.product(&factors)?
                 }
             };
+            let Some(quotient) = quotient else {
+                return Ok(None);
+            };
+            *term = quotient;
         }
-        self.sum(&terms)
+        self.sum(&terms).map(Some)
     }
 
     /// A sum with the factors that all its terms share put outside, as sympy's `simplify`
@@ -256,14 +287,19 @@ impl SymExprs {
         }
         let mut inner = id;
         for factor in &shared {
-            inner = self.without_factor(inner, *factor)?;
+            let Some(quotient) = self.without_factor(inner, *factor)? else {
+                return Ok(id);
+            };
+            inner = quotient;
         }
         if let Ok(number) = i64::try_from(self.content(inner))
             && number > 1
         {
             let number = self.integer(number)?;
-            inner = self.without_factor(inner, number)?;
-            shared.push(number);
+            if let Some(quotient) = self.without_factor(inner, number)? {
+                inner = quotient;
+                shared.push(number);
+            }
         }
         shared.push(inner);
         self.product(&shared)

@@ -38,6 +38,9 @@ impl SymExprs {
         flat.dedup();
         self.absorb(function, &mut flat)?;
         let (number, mut others) = self.fold_numbers(function, &flat);
+        if let Some(number) = number {
+            others.retain(|other| !self.is_outdone(function, number, *other));
+        }
         let number = number.map(|value| self.integer(value)).transpose()?;
         match (number, others.as_slice()) {
             (Some(number), []) => return Ok(number),
@@ -132,6 +135,22 @@ impl SymExprs {
             }
         }
         (number, others)
+    }
+
+    /// Whether `number` makes `other`, an opposite function with a number, irrelevant: beside 1,
+    /// `Max(2, x)` does not matter in `Min`.
+    fn is_outdone(&self, function: SymFunction, number: i64, other: SymExprId) -> bool {
+        let opposite = match function {
+            SymFunction::Max => SymFunction::Min,
+            _ => SymFunction::Max,
+        };
+        let args = self.args_of(other, opposite).unwrap_or(&[]);
+        args.iter()
+            .filter_map(|arg| self.as_integer(*arg))
+            .any(|inner| match function {
+                SymFunction::Max => inner < number,
+                _ => inner > number,
+            })
     }
 
     /// Comparison with 0 or 1, which assumptions decide. torch looks no further, so that

@@ -10,6 +10,11 @@
 //! a numeric factor is multiplied into a sum, and arguments stand in the order in which sympy
 //! prints them. A number beyond 64 bits is an error, never a wrapped value.
 //!
+//! Two things differ on purpose. What a symbol's assumptions imply is computed with ranges, which
+//! decides a little more than sympy does: `s77*(s27 + 10) == 4` is false at once. And of sympy's
+//! `simplify`, which torch calls on the two sides of a division after cancelling, only putting
+//! common factors outside a sum is done.
+//!
 //! Expressions can come from hostile files. Every node records the depth and the size of its tree,
 //! and [`SymExprs`] refuses trees beyond [`MAX_DEPTH`] and [`MAX_TREE_SIZE`]; the recursive walks
 //! of this module rely on that bound.

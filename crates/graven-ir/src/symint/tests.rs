@@ -348,3 +348,26 @@ fn structures_compare_across_tables() {
     assert!(one.same_structure(a, &other, b));
     assert!(!one.same_structure(a, &other, c));
 }
+
+#[test]
+fn division_of_floats_is_left_alone() {
+    let mut exprs = SymExprs::default();
+    // A common factor that cannot be divided out must not be tried again and again.
+    let id = exprs.parse_str("2*ToFloat(s0)//4").expect("well formed");
+    assert_eq!(exprs.display(id), "((2*ToFloat(s0))//4)");
+}
+
+#[test]
+fn division_cancels_signs_and_polynomials() {
+    let mut exprs = SymExprs::default();
+    for (text, expected) in [
+        ("(-1)//(-s0)", "(1//s0)"),
+        ("(-2*s0 - 2*s1)//(-2*u0)", "((s0 + s1)//u0)"),
+        ("(s0**2 + 2*s0 + 1)//(s0 + 1)", "s0 + 1"),
+        ("(2*s0*s1 + 4*s0)//(6*s77)", "((s0*(s1 + 2))//(3*s77))"),
+        ("Min(-2, Max(0, u0))", "-2"),
+    ] {
+        let id = exprs.parse_str(text).expect("well formed");
+        assert_eq!(exprs.display(id), expected);
+    }
+}
