@@ -1,6 +1,6 @@
 //! All operators that a program may call: ATen's, and those that a user declares.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use graven_ir::schema::{OperatorName, OperatorRef, Schema, SchemaError};
@@ -47,7 +47,7 @@ pub struct Registry {
 #[derive(Clone, Debug, Default)]
 struct Custom {
     operators: Vec<CustomOperator>,
-    by_name: HashMap<OperatorName, OperatorId>,
+    by_name: BTreeMap<OperatorName, OperatorId>,
 }
 
 #[derive(Clone, Debug)]
@@ -159,7 +159,10 @@ impl Registry {
     /// Operators outside ATen have none: torch wraps those in `auto_functionalized_v2`.
     pub fn functional_twin(&self, id: OperatorId) -> Option<&Twin> {
         match id.index().checked_sub(table::aten().len()) {
-            None => twin::of_table(id.index()),
+            None => table::aten()
+                .twin(id.index())
+                .get_or_init(|| twin::find(&Self::aten(), id).map(Box::new))
+                .as_deref(),
             Some(position) => {
                 let custom = &self.custom.operators[position];
                 custom.twin.get_or_init(|| twin::find(self, id)).as_ref()
@@ -173,15 +176,19 @@ impl Registry {
         namespace: &str,
         packet: &str,
     ) -> impl Iterator<Item = OperatorId> {
+        let first = OperatorRef {
+            namespace,
+            packet,
+            overload: "",
+        };
+        let custom = self
+            .custom
+            .by_name
+            .range(first.to_name()..)
+            .take_while(move |(name, _)| *name.namespace == *namespace && *name.packet == *packet)
+            .map(|(_, id)| *id);
         let known = table::aten().overloads(namespace, packet);
-        let custom = self.custom.operators.iter().enumerate();
-        let custom = custom.filter(move |(_, custom)| {
-            let name = custom.operator.name();
-            *name.namespace == *namespace && *name.packet == *packet
-        });
-        known
-            .chain(custom.map(|(index, _)| table::aten().len() + index))
-            .map(OperatorId::new)
+        known.map(OperatorId::new).chain(custom)
     }
 
     /// Adds the operators that `text` declares, one schema a line; empty lines and lines that
@@ -205,6 +212,7 @@ impl Registry {
             extended.declare(line_number, schema)?;
         }
         let added = extended.len() - self.len();
+        extended.forget_twins();
         *self = extended;
         Ok(added)
     }
@@ -257,10 +265,13 @@ impl Registry {
             operator,
             twin: OnceLock::new(),
         });
-        // A twin that was not there before may be now.
-        for custom in &mut custom.operators {
+        id
+    }
+
+    /// To be called when operators were added: a twin that was not there before may be now.
+    fn forget_twins(&mut self) {
+        for custom in &mut Arc::make_mut(&mut self.custom).operators {
             custom.twin = OnceLock::new();
         }
-        id
     }
 }

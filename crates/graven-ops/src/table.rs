@@ -9,6 +9,7 @@ use graven_ir::schema::{OperatorRef, Schema};
 
 use crate::operator::{Composite, Operator};
 use crate::tags::Tags;
+use crate::twin::Twin;
 
 static TEXT: &str = include_str!("../aten.schemas");
 
@@ -27,6 +28,7 @@ pub(crate) struct Table {
 struct Row {
     line: &'static str,
     operator: OnceLock<Box<Operator>>,
+    twin: OnceLock<Option<Box<Twin>>>,
 }
 
 impl Table {
@@ -37,6 +39,7 @@ impl Table {
             .map(|line| Row {
                 line,
                 operator: OnceLock::new(),
+                twin: OnceLock::new(),
             })
             .collect();
         Self { rows }
@@ -69,6 +72,14 @@ impl Table {
     pub(crate) fn operator(&self, position: usize) -> &Operator {
         let row = &self.rows[position];
         row.operator.get_or_init(|| Box::new(row.read()))
+    }
+
+    /// Where the twin of the operator at `position` is kept once it was looked for.
+    ///
+    /// # Panics
+    /// When `position` is not below [`Table::len`].
+    pub(crate) fn twin(&self, position: usize) -> &OnceLock<Option<Box<Twin>>> {
+        &self.rows[position].twin
     }
 }
 

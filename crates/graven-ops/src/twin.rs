@@ -7,13 +7,11 @@
 //! in `_functional`, and its results are the own ones followed by the new values.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use graven_ir::schema::{Schema, SchemaArgument, SchemaType};
 use smallvec::SmallVec;
 
 use crate::registry::{OperatorId, Registry};
-use crate::table;
 
 /// The functional twin of a writing operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,19 +55,6 @@ pub enum TwinResult {
     NewValueOf(usize),
     /// The writing operator's own result of this index.
     Own(usize),
-}
-
-/// The twin of the operator at `position` of the table, found once.
-pub(crate) fn of_table(position: usize) -> Option<&'static Twin> {
-    static TWINS: OnceLock<Box<[OnceLock<Option<Twin>>]>> = OnceLock::new();
-    let twins = TWINS.get_or_init(|| (0..table::aten().len()).map(|_| OnceLock::new()).collect());
-    twins[position]
-        .get_or_init(|| {
-            let registry = Registry::aten();
-            let id = registry.ids().nth(position)?;
-            find(&registry, id)
-        })
-        .as_ref()
 }
 
 /// Looks for the twin among the overloads of the packets that may hold it.

@@ -33,7 +33,9 @@ const TARGET_PREFIX: &str = "torch.ops.";
 impl<'a> OperatorRef<'a> {
     /// The parts of `aten::add_.Tensor` or `aten::relu`.
     pub fn from_qualified(name: &'a str) -> Option<Self> {
-        let (namespace, rest) = name.split_once("::")?;
+        // A search for a single byte is several times faster than one for `::`.
+        let (namespace, rest) = name.split_once(':')?;
+        let rest = rest.strip_prefix(':')?;
         match rest.split_once('.') {
             None => Self::checked(namespace, rest, ""),
             Some((_, "")) => None,

@@ -253,11 +253,8 @@ impl<'a> Parser<'a> {
         let start = self.position;
         self.identifier("a type")?;
         // Classes have dots: `__torch__.torch.classes.rnn.CellParamsBase`.
-        while self.peek() == Some(b'.') {
-            self.position += 1;
-            self.identifier("the rest of the class name")?;
-        }
-        let word = self.text.get(start..self.position).unwrap_or("").trim();
+        self.take_while(|byte| is_identifier_byte(byte) || byte == b'.');
+        let word = self.text.get(start..self.position).unwrap_or("");
         if word == "Dict" && self.take("(") {
             let key = self.plain_type(depth + 1)?;
             self.expect(",", "`,` between key and value type")?;
