@@ -5,22 +5,29 @@
 //! whose schema is the same once annotations, overload, defaults and `out` arguments are left
 //! aside. Where an operator both writes and returns something of its own, the twin's packet ends
 //! in `_functional`, and its results are the own ones followed by the new values.
+//!
+//! Composites that only lend another name (`absolute_`, `divide_`, `special_erf.out`) have the
+//! twin of the operator that they name, as torch takes them apart before it records anything.
 
 use std::ops::Range;
 
-use graven_ir::schema::{Schema, SchemaArgument, SchemaType};
+use graven_ir::schema::{DefaultValue, Schema, SchemaArgument, SchemaType};
 use smallvec::SmallVec;
 
+use crate::operator::{Composite, Operator};
 use crate::registry::{OperatorId, Registry};
 
 /// The functional twin of a writing operator.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Twin {
     /// The twin. It writes nothing; the twin of an operator that only changes metadata
     /// (`transpose_`) is a view (`transpose`).
     pub operator: OperatorId,
     /// For each argument of the twin, where it comes from.
     pub arguments: Box<[TwinArgument]>,
+    /// Arguments of the twin that it must be given where the call leaves them out, because their
+    /// default is another or none: `bernoulli_(x)` is `bernoulli.p(x, 0.5)`.
+    pub defaults: Box<[(usize, DefaultValue)]>,
     /// For each result of the twin, what it is to the writing operator.
     pub results: Box<[TwinResult]>,
 }
@@ -44,7 +51,7 @@ pub enum TensorOption {
     Layout,
     /// `device`
     Device,
-    /// `pin_memory`
+    /// `pin_memory`; torch leaves it out.
     PinMemory,
 }
 
@@ -63,41 +70,120 @@ pub(crate) fn find(registry: &Registry, id: OperatorId) -> Option<Twin> {
     if !writing.is_mutable() || *writing.name().namespace != *"aten" {
         return None;
     }
-    let schema = writing.schema();
-    let packet = functional_packet(schema);
+    let packet = functional_packet(writing);
     let with_suffix = format!("{packet}_functional");
     let candidates: SmallVec<[OperatorId; 8]> = [packet.as_str(), &with_suffix]
         .into_iter()
         .flat_map(|packet| registry.overloads("aten", packet))
         .filter(|candidate| !registry.operator(*candidate).is_mutable())
         .collect();
+    let schema = writing.schema();
     [match_arguments, match_arguments_in_order]
         .into_iter()
         .find_map(|match_arguments| {
             candidates.iter().find_map(|candidate| {
                 let twin = registry.operator(*candidate).schema();
+                let arguments = match_arguments(schema, twin)?;
                 Some(Twin {
                     operator: *candidate,
-                    arguments: match_arguments(schema, twin)?,
+                    defaults: differing_defaults(schema, twin, &arguments),
+                    arguments,
                     results: match_results(schema, twin)?,
                 })
             })
         })
 }
 
-/// The packet without the mark of an in-place operator: `add_`, `__iand__`.
-fn functional_packet(writing: &Schema) -> String {
-    let packet = &*writing.name.packet;
-    if writing.arguments.iter().any(is_out) {
-        return packet.to_owned();
+/// The packet that holds the twin: that of the operator without the mark of an in-place one
+/// (`add_`, `__iand__`), or the one for which a composite is another name.
+fn functional_packet(writing: &Operator) -> String {
+    let packet = &*writing.name().packet;
+    let is_out_form = writing.schema().arguments.iter().any(is_out);
+    let plain = if is_out_form {
+        packet.to_owned()
+    } else {
+        match packet.strip_prefix("__i") {
+            Some(rest) if rest.ends_with("__") => format!("__{rest}"),
+            _ => packet.strip_suffix('_').unwrap_or(packet).to_owned(),
+        }
+    };
+    if writing.composite() != Composite::Implicit {
+        return plain;
     }
-    if let Some(rest) = packet
-        .strip_prefix("__i")
-        .filter(|rest| rest.ends_with("__"))
-    {
-        return format!("__{rest}");
-    }
-    packet.strip_suffix('_').unwrap_or(packet).to_owned()
+    OTHER_NAMES
+        .iter()
+        .find(|(other, _)| *other == plain)
+        .map_or(plain, |(_, name)| (*name).to_owned())
+}
+
+/// Packets whose writing overloads are composites of nothing but another packet's.
+const OTHER_NAMES: [(&str, &str); 48] = [
+    ("__and__", "bitwise_and"),
+    ("__or__", "bitwise_or"),
+    ("__xor__", "bitwise_xor"),
+    ("absolute", "abs"),
+    ("arccos", "acos"),
+    ("arccosh", "acosh"),
+    ("arcsin", "asin"),
+    ("arcsinh", "asinh"),
+    ("arctan", "atan"),
+    ("arctan2", "atan2"),
+    ("arctanh", "atanh"),
+    ("concat", "cat"),
+    ("concatenate", "cat"),
+    ("divide", "div"),
+    ("fix", "trunc"),
+    ("greater", "gt"),
+    ("greater_equal", "ge"),
+    ("less", "lt"),
+    ("less_equal", "le"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("multiply", "mul"),
+    ("negative", "neg"),
+    ("not_equal", "ne"),
+    ("special_digamma", "digamma"),
+    ("special_erf", "erf"),
+    ("special_erfc", "erfc"),
+    ("special_erfinv", "erfinv"),
+    ("special_exp2", "exp2"),
+    ("special_expit", "sigmoid"),
+    ("special_expm1", "expm1"),
+    ("special_gammainc", "igamma"),
+    ("special_gammaincc", "igammac"),
+    ("special_gammaln", "lgamma"),
+    ("special_i0", "i0"),
+    ("special_log1p", "log1p"),
+    ("special_logit", "logit"),
+    ("special_logsumexp", "logsumexp"),
+    ("special_multigammaln", "mvlgamma"),
+    ("special_polygamma", "polygamma"),
+    ("special_psi", "digamma"),
+    ("special_round", "round"),
+    ("special_sinc", "sinc"),
+    ("special_xlogy", "xlogy"),
+    ("subtract", "sub"),
+    ("swapaxes", "transpose"),
+    ("swapdims", "transpose"),
+    ("true_divide", "div"),
+];
+
+/// The defaults of the writing operator that the twin does not have.
+fn differing_defaults(
+    writing: &Schema,
+    twin: &Schema,
+    arguments: &[TwinArgument],
+) -> Box<[(usize, DefaultValue)]> {
+    let pairs = twin.arguments.iter().zip(arguments).enumerate();
+    pairs
+        .filter_map(|(index, (argument, source))| {
+            let TwinArgument::Argument(source) = *source else {
+                return None;
+            };
+            let default = writing.arguments[source].default.as_ref()?;
+            (argument.default.as_ref() != Some(default)).then(|| (index, default.clone()))
+        })
+        .collect()
 }
 
 /// Whether an argument is only there to be written.
