@@ -117,7 +117,7 @@ fn functional_packet(writing: &Operator) -> String {
 }
 
 /// Packets whose writing overloads are composites of nothing but another packet's.
-const OTHER_NAMES: [(&str, &str); 48] = [
+const OTHER_NAMES: [(&str, &str); 50] = [
     ("__and__", "bitwise_and"),
     ("__or__", "bitwise_or"),
     ("__xor__", "bitwise_xor"),
@@ -129,6 +129,7 @@ const OTHER_NAMES: [(&str, &str); 48] = [
     ("arctan", "atan"),
     ("arctan2", "atan2"),
     ("arctanh", "atanh"),
+    ("clip", "clamp"),
     ("concat", "cat"),
     ("concatenate", "cat"),
     ("divide", "div"),
@@ -142,6 +143,7 @@ const OTHER_NAMES: [(&str, &str); 48] = [
     ("multiply", "mul"),
     ("negative", "neg"),
     ("not_equal", "ne"),
+    ("orgqr", "linalg_householder_product"),
     ("special_digamma", "digamma"),
     ("special_erf", "erf"),
     ("special_erfc", "erfc"),
