@@ -45,12 +45,16 @@ impl SymExprs {
 
     /// The sum of `sizes`; 0 for none.
     pub fn sum_of(&mut self, sizes: &[SymInt]) -> Result<SymInt, SymError> {
-        sizes
-            .iter()
-            .try_fold(SymInt::Int(0), |total, size| self.add(total, *size))
+        let mut terms = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            terms.push(self.to_expr(*size)?);
+        }
+        let sum = self.sum(&terms)?;
+        Ok(self.to_sym_int(sum))
     }
 
-    /// The product of `sizes`, as of a shape; 1 for none.
+    /// The product of `sizes`, as of a shape; 1 for none. As in torch they are multiplied one by
+    /// one, which decides whether a number is multiplied into a sum.
     pub fn product_of(&mut self, sizes: &[SymInt]) -> Result<SymInt, SymError> {
         sizes
             .iter()

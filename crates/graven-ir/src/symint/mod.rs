@@ -53,7 +53,7 @@ pub use relation::Relation;
 pub const MAX_DEPTH: u16 = 200;
 
 /// The most nodes that an expression, written out as a tree, may have.
-pub const MAX_TREE_SIZE: u32 = 20_000;
+pub const MAX_TREE_SIZE: u32 = 10_000;
 
 /// The longest text of one expression that is read, in bytes.
 pub const MAX_TEXT: usize = 1 << 20;

@@ -14,8 +14,12 @@ use super::{SymError, SymExprId};
 /// How deep parentheses, calls and signs may be nested in a text.
 const MAX_NESTING: u16 = 100;
 
-/// Binary operators by precedence, loosest first.
-const LEVELS: [&[(&str, Operation)]; 6] = [
+/// The most operands that a text may have. A product is multiplied out step by step, at a cost
+/// that grows with the square of this.
+const MAX_OPERANDS: u32 = 2000;
+
+/// Binary operators by precedence, loosest first; those of sums stand between the two.
+const LEVELS: [&[(&str, Operation)]; 4] = [
     &[("|", Operation::Or)],
     &[("^", Operation::Function(SymFunction::BitwiseXor))],
     &[("&", Operation::And)],
@@ -23,16 +27,13 @@ const LEVELS: [&[(&str, Operation)]; 6] = [
         ("<<", Operation::Function(SymFunction::LShift)),
         (">>", Operation::Function(SymFunction::RShift)),
     ],
-    &[
-        ("+", Operation::Function(SymFunction::Add)),
-        ("-", Operation::Subtract),
-    ],
-    &[
-        ("*", Operation::Function(SymFunction::Mul)),
-        ("//", Operation::Function(SymFunction::FloorDiv)),
-        ("/", Operation::Divide),
-        ("%", Operation::Remainder),
-    ],
+];
+
+const FACTORS: &[(&str, Operation)] = &[
+    ("*", Operation::Function(SymFunction::Mul)),
+    ("//", Operation::Function(SymFunction::FloorDiv)),
+    ("/", Operation::Divide),
+    ("%", Operation::Remainder),
 ];
 
 const RELATIONS: [(&str, SymFunction); 6] = [
@@ -47,7 +48,6 @@ const RELATIONS: [(&str, SymFunction); 6] = [
 #[derive(Clone, Copy)]
 enum Operation {
     Function(SymFunction),
-    Subtract,
     Divide,
     Remainder,
     /// `&`: of conditions or of integers.
@@ -64,6 +64,7 @@ impl SymExprs {
             tokens: Tokens::new(text)?,
             exprs: self,
             nesting: 0,
+            operands: 0,
         };
         let id = parser.disjunction()?;
         match parser.tokens.peek() {
@@ -77,6 +78,7 @@ struct Parser<'a, 'e> {
     tokens: Tokens<'a>,
     exprs: &'e mut SymExprs,
     nesting: u16,
+    operands: u32,
 }
 
 impl Parser<'_, '_> {
@@ -140,13 +142,45 @@ impl Parser<'_, '_> {
 
     fn binary(&mut self, level: usize) -> Result<SymExprId, SymError> {
         let Some(operators) = LEVELS.get(level) else {
-            return self.unary();
+            return self.sum();
         };
-        let mut left = self.binary(level + 1)?;
+        self.left_to_right(operators, |parser| parser.binary(level + 1))
+    }
+
+    /// A sum, whose terms are collected all at once.
+    fn sum(&mut self) -> Result<SymExprId, SymError> {
+        let mut terms = vec![self.product()?];
+        loop {
+            if self.tokens.eat("+")? {
+                terms.push(self.product()?);
+            } else if self.tokens.eat("-")? {
+                let term = self.product()?;
+                terms.push(self.negated(term)?);
+            } else {
+                break;
+            }
+        }
+        match terms[..] {
+            [only] => Ok(only),
+            _ => self.exprs.build(SymFunction::Add, &terms),
+        }
+    }
+
+    fn product(&mut self) -> Result<SymExprId, SymError> {
+        self.left_to_right(FACTORS, Self::unary)
+    }
+
+    /// Operands joined by `operators`, applied from the left as Python does.
+    fn left_to_right(
+        &mut self,
+        operators: &[(&'static str, Operation)],
+        operand: impl Fn(&mut Self) -> Result<SymExprId, SymError>,
+    ) -> Result<SymExprId, SymError> {
+        let mut left = operand(self)?;
         'operators: loop {
-            for (operator, operation) in *operators {
+            for (operator, operation) in operators {
                 if self.tokens.eat(operator)? {
-                    let right = self.binary(level + 1)?;
+                    let right = operand(self)?;
                     left = self.apply(*operation, left, right)?;
                     continue 'operators;
                 }
@@ -163,10 +197,6 @@ impl Parser<'_, '_> {
     ) -> Result<SymExprId, SymError> {
         let function = match operation {
             Operation::Function(function) => function,
-            Operation::Subtract => {
-                let negated = self.negated(b)?;
-                return self.exprs.build(SymFunction::Add, &[a, negated]);
-            }
             Operation::Divide => {
                 let reciprocal = self.exprs.integer_power(b, -1)?;
                 return self.exprs.build(SymFunction::Mul, &[a, reciprocal]);
@@ -222,6 +252,10 @@ impl Parser<'_, '_> {
     }
 
     fn atom(&mut self) -> Result<SymExprId, SymError> {
+        self.operands += 1;
+        if self.operands > MAX_OPERANDS {
+            return Err(SymError::TooLarge);
+        }
         if self.tokens.eat("(")? {
             let inner = self.nested(Self::disjunction)?;
             self.tokens.expect(")")?;
