@@ -1,14 +1,18 @@
 //! The operator catalogue: for each operator what its schema says, and what a schema cannot say.
 
+pub mod call;
 pub mod catalogue;
+pub mod composite;
 pub mod emit;
 pub mod operator;
 pub mod registry;
+pub mod shape;
 mod table;
 pub mod tags;
 pub mod target;
 pub mod twin;
 
+pub use call::Call;
 pub use emit::{Arg, Emit};
 pub use operator::{Composite, Operator};
 pub use registry::{OperatorId, Registry, RegistryError};

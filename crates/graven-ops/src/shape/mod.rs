@@ -1,0 +1,80 @@
+//! Shape rules: what a call returns, told from the metadata of its arguments.
+//!
+//! A rule gives dtype, sizes, strides and offset as torch gives them, symbolic sizes included.
+//! There is one for every operator that passes and formulas make calls of on their own; calls
+//! that a program makes itself carry their metadata with them.
+
+mod dtype;
+mod fresh;
+mod layout;
+mod pointwise;
+mod rule;
+mod view;
+
+pub use layout::{
+    contiguous_strides, is_contiguous, is_dense, is_viewable, preserved_strides, resolve_open_size,
+    strides_in_format, suggested_format, view_strides,
+};
+pub use pointwise::returns_bool;
+pub use rule::Metas;
+
+use graven_ir::schema::OperatorRef;
+use graven_ir::{Context, Device, TensorMeta};
+
+use crate::call::Call;
+use crate::emit::{Arg, EmitError};
+use crate::operator::Operator;
+use crate::table;
+use crate::tags::Tags;
+use rule::{Inference, Rule};
+
+pub(crate) use dtype::{float_power_dtype, scalar_in};
+pub(crate) use layout::less;
+pub(crate) use rule::wrap_dim;
+
+/// The rule of the operator with this full name.
+fn rule_of(operator: &str, tags: Tags) -> Option<Rule> {
+    view::rule(operator)
+        .or_else(|| fresh::rule(operator))
+        .or_else(|| pointwise::rule(operator, tags))
+}
+
+fn find(operator: &str) -> Option<(&'static Operator, Rule)> {
+    let name = OperatorRef::from_qualified(operator)?;
+    let known = table::aten().operator(table::aten().find(name)?);
+    Some((known, rule_of(operator, known.tags())?))
+}
+
+/// Whether [`infer`] knows the operator with this full name (`aten::slice.Tensor`).
+pub fn has_rule(operator: &str) -> bool {
+    find(operator).is_some()
+}
+
+/// The metadata of what a call returns, one for each tensor. Tensors among the arguments are
+/// given by their metadata.
+///
+/// # Errors
+/// When the operator has no rule, or the arguments do not fit it.
+pub fn infer(
+    context: &mut Context,
+    operator: &str,
+    args: &[Arg<TensorMeta>],
+    kwargs: &[(&str, Arg<TensorMeta>)],
+) -> Result<Metas, EmitError> {
+    let (known, rule) = find(operator).ok_or_else(|| EmitError::NoShapeRule {
+        operator: operator.to_owned(),
+    })?;
+    let call = Call::new(known.schema(), args, kwargs)?;
+    let cpu = Device {
+        kind: context.names.intern("cpu"),
+        index: None,
+    };
+    let mut metas = rule(&mut Inference {
+        exprs: &mut context.exprs,
+        call,
+        cpu,
+    })?;
+    // torch records what it computes without gradients: only inputs require them.
+    metas.iter_mut().for_each(|meta| meta.requires_grad = false);
+    Ok(metas)
+}

@@ -1,0 +1,261 @@
+//! Shape rules of element-wise operators: sizes broadcast, dtypes promote.
+
+use graven_ir::schema::SchemaType;
+use graven_ir::value::Dims;
+use graven_ir::{DType, SymInt, TensorMeta};
+
+use super::dtype::{Promotion, to_floating};
+use super::rule::{Inference, Metas, Rule, one};
+use crate::emit::{Arg, EmitError};
+use crate::tags::{Tag, Tags};
+
+/// Operators that return truth values.
+const BOOL: &[&str] = &[
+    "eq",
+    "equal_to",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "le",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "ne",
+    "not_equal",
+    "signbit",
+];
+
+/// Operators that compute in floating-point numbers whatever they are given.
+const FLOATING: &[&str] = &[
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "digamma",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "i0",
+    "igamma",
+    "igammac",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logaddexp2",
+    "logit",
+    "mvlgamma",
+    "polygamma",
+    "rad2deg",
+    "reciprocal",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sinc",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "true_divide",
+    "xlogy",
+];
+
+/// Element-wise operators that do not carry the tag.
+const UNTAGGED: &[&str] = &[
+    "aten::bitwise_and.Scalar",
+    "aten::bitwise_or.Scalar",
+    "aten::bitwise_xor.Scalar",
+    "aten::masked_fill.Scalar",
+    "aten::masked_fill.Tensor",
+    "aten::where.self",
+    "aten::_conj_physical",
+];
+
+/// The rule of an element-wise operator.
+pub(super) fn rule(operator: &str, tags: Tags) -> Option<Rule> {
+    let is_pointwise = tags.contains(Tag::Pointwise) || UNTAGGED.contains(&operator);
+    let writes = tags.contains(Tag::Out) || tags.contains(Tag::Inplace);
+    (is_pointwise && !writes).then_some(pointwise as Rule)
+}
+
+/// Whether the element-wise operators of this packet return truth values.
+pub fn returns_bool(packet: &str) -> bool {
+    BOOL.contains(&packet)
+}
+
+fn pointwise(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let operands = rule.operands();
+    let Some(first) = operands.first().copied() else {
+        return Err(rule.call.unfit("takes a tensor"));
+    };
+    let dtype = rule.result_dtype()?;
+    let sizes = rule.broadcast(operands.iter().map(|meta| &meta.sizes))?;
+    let strides: Vec<Dims> = operands
+        .iter()
+        .map(|meta| expanded_strides(meta, &sizes))
+        .collect();
+    let strides = rule.elementwise_strides(&sizes, &strides)?;
+    // A tensor without dimensions may live elsewhere.
+    let device = operands.iter().find(|meta| !meta.sizes.is_empty());
+    Ok(one(TensorMeta {
+        dtype,
+        sizes,
+        strides,
+        storage_offset: SymInt::Int(0),
+        device: device.unwrap_or(&first).device,
+        ..first.clone()
+    }))
+}
+
+/// Strides of an operand that is broadcast: 0 where it is repeated.
+fn expanded_strides(meta: &TensorMeta, sizes: &[SymInt]) -> Dims {
+    let added = sizes.len() - meta.sizes.len().min(sizes.len());
+    let own = meta.sizes.iter().zip(&meta.strides).zip(&sizes[added..]);
+    let own = own.map(|((size, stride), wanted)| {
+        let repeated = *size == SymInt::Int(1) && size != wanted;
+        if repeated { SymInt::Int(0) } else { *stride }
+    });
+    std::iter::repeat_n(SymInt::Int(0), added)
+        .chain(own)
+        .collect()
+}
+
+impl<'a> Inference<'a> {
+    /// All tensors among the arguments, in order.
+    fn operands(&self) -> Vec<&'a TensorMeta> {
+        let declared = self.call.schema.arguments.iter();
+        let given = declared.filter_map(|argument| self.call.given(&argument.name));
+        given
+            .filter_map(|arg| match arg {
+                Arg::Value(meta) => Some(meta),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The dtype of the result.
+    fn result_dtype(&self) -> Result<DType, EmitError> {
+        let packet = &*self.call.schema.name.packet;
+        if returns_bool(packet) {
+            return Ok(DType::Bool);
+        }
+        if matches!(packet, "masked_fill" | "copy" | "fill") {
+            return Ok(self.this()?.dtype);
+        }
+        let Some(promoted) = self.promoted(packet) else {
+            return Err(self.call.unfit("takes a tensor"));
+        };
+        let true_division = packet == "div" && !self.has_rounding_mode();
+        Ok(match packet {
+            "abs" | "angle" if promoted.is_complex() => promoted.to_real(),
+            "angle" => to_floating(promoted),
+            "float_power" if promoted.is_complex() => DType::Complex128,
+            "float_power" => DType::Float64,
+            _ if true_division || is_floating(packet) => to_floating(promoted),
+            _ => promoted,
+        })
+    }
+
+    fn has_rounding_mode(&self) -> bool {
+        matches!(self.call.given("rounding_mode"), Some(Arg::Str(_)))
+    }
+
+    /// What the operands' dtypes come to. A condition is no operand, and a scalar is one only
+    /// where it stands for a tensor: `alpha`, `value` and bounds of activations do not count.
+    fn promoted(&self, packet: &str) -> Option<DType> {
+        let mut promotion = Promotion::default();
+        for argument in &self.call.schema.arguments {
+            match self.call.given(&argument.name) {
+                Some(Arg::Value(meta)) if &*argument.name != "condition" => {
+                    promotion.add_tensor(meta.dtype, meta.sizes.len());
+                }
+                Some(scalar) if is_operand(packet, &argument.name, &argument.ty) => {
+                    promotion.add_scalar(scalar);
+                }
+                _ => {}
+            }
+        }
+        promotion.result()
+    }
+
+    /// The sizes that all tensors are repeated to.
+    pub(super) fn broadcast<'s>(
+        &self,
+        sizes: impl Iterator<Item = &'s Dims> + Clone,
+    ) -> Result<Dims, EmitError> {
+        let rank = sizes.clone().map(|sizes| sizes.len()).max().unwrap_or(0);
+        let mut result: Dims = smallvec::smallvec![SymInt::Int(1); rank];
+        for operand in sizes {
+            let added = rank - operand.len();
+            for (known, size) in result[added..].iter_mut().zip(operand) {
+                match (*known, *size) {
+                    (SymInt::Int(1), size) => *known = size,
+                    (_, SymInt::Int(1)) => {}
+                    (SymInt::Int(a), SymInt::Int(b)) if a != b => {
+                        return Err(self.call.unfit(format!("sizes {a} and {b} do not fit")));
+                    }
+                    // A symbolic size that meets a known one was found to be equal at export.
+                    (SymInt::Expr(_), SymInt::Int(_)) => *known = *size,
+                    _ => {}
+                }
+            }
+        }
+        Ok(result)
+    }
+}
+
+fn is_floating(packet: &str) -> bool {
+    let packet = packet.strip_prefix("special_").unwrap_or(packet);
+    FLOATING.contains(&packet)
+        || matches!(
+            packet,
+            "expit"
+                | "gammainc"
+                | "gammaincc"
+                | "gammaln"
+                | "ndtr"
+                | "ndtri"
+                | "psi"
+                | "entr"
+                | "erfcx"
+                | "i0e"
+                | "i1"
+                | "i1e"
+                | "log_ndtr"
+                | "xlog1py"
+                | "zeta"
+        )
+}
+
+fn is_operand(packet: &str, argument: &str, ty: &SchemaType) -> bool {
+    let is_scalar = *ty.innermost() == SchemaType::Scalar;
+    is_scalar
+        && match argument {
+            "self" | "other" | "exponent" => true,
+            "min" | "max" => packet.starts_with("cla") || packet == "clip",
+            _ => false,
+        }
+}
