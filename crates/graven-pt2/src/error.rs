@@ -406,6 +406,12 @@ pub enum Pt2Error {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// An entry of the state whose storage the program does not have.
+    #[error("`{name}` is part of the state, but the program has no bytes for it")]
+    StateWithoutBytes {
+        /// The dotted name.
+        name: String,
+    },
     /// A tensor without metadata in the state.
     #[error("`{name}` is to be written as plain bytes, but has no metadata")]
     StateWithoutMeta {

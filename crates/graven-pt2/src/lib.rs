@@ -1,7 +1,8 @@
 //! Archives of `torch.export.save` (`.pt2`), read and written.
 //!
 //! [`read`] maps an archive and gives the program in it; [`read_bytes`] does so from memory.
-//! Weights are never decoded: the program refers to their bytes in the map.
+//! [`write()`] writes a program so that torch opens it, [`write_bytes`] into memory. Weights are
+//! never decoded: the program refers to their bytes in the map, and they are copied as they are.
 //!
 //! An archive is hostile until it is read. Sizes are checked before memory is taken, names
 //! cannot lead out of the archive, nothing is executed, and whatever is wrong is a
@@ -12,11 +13,14 @@
 mod archive;
 mod error;
 mod json;
+mod json_out;
 mod layout;
 mod model;
 mod payload;
 mod read;
 mod state;
+mod write;
 
 pub use error::Pt2Error;
 pub use read::{read, read_bytes};
+pub use write::{write, write_bytes};

@@ -1,7 +1,7 @@
 //! Writing: entries stored and placed as torch places them.
 //!
 //! rawzip writes sound archives, but chooses the flags itself; torch sets the same two bits on
-//! each entry (a data descriptor follows, the name is UTF-8) and writes the 64-bit end records
+//! each entry that has data (a data descriptor follows, the name is UTF-8) and writes the 64-bit end records
 //! always. The records are few, so they are written here.
 
 use std::fs;
@@ -14,8 +14,11 @@ use tempfile::NamedTempFile;
 use super::check_path;
 use crate::error::Pt2Error;
 
-/// Sizes and CRC stand behind the data; the name is UTF-8.
-const FLAGS: u16 = 0x0808;
+/// The name is UTF-8.
+const UTF8: u16 = 0x0800;
+
+/// Sizes and CRC stand behind the data.
+const DESCRIPTOR: u16 = 0x0008;
 
 /// Where the data of each entry begins: at a multiple of this.
 const ALIGNMENT: u64 = 64;
@@ -138,7 +141,7 @@ impl<W: Write> Writer<W> {
         let mut header = Vec::with_capacity(FIXED as usize + name.len() + extra.len());
         header.extend_from_slice(b"PK\x03\x04");
         header.extend_from_slice(&[0; 2]);
-        header.extend_from_slice(&FLAGS.to_le_bytes());
+        header.extend_from_slice(&flags(size));
         // Method, time, date, CRC and sizes are all zero.
         header.extend_from_slice(&[0; 18]);
         header.extend_from_slice(&name_length.to_le_bytes());
@@ -150,6 +153,9 @@ impl<W: Write> Writer<W> {
 
     /// What stands behind the data.
     fn descriptor(&mut self, crc32: u32, size: u64) -> io::Result<()> {
+        if size == 0 {
+            return Ok(());
+        }
         let mut record = Vec::with_capacity(24);
         record.extend_from_slice(b"PK\x07\x08");
         record.extend_from_slice(&crc32.to_le_bytes());
@@ -182,7 +188,7 @@ impl<W: Write> Writer<W> {
         let out = &mut self.directory;
         out.extend_from_slice(b"PK\x01\x02");
         out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&FLAGS.to_le_bytes());
+        out.extend_from_slice(&flags(size));
         out.extend_from_slice(&[0; 6]);
         out.extend_from_slice(&crc32.to_le_bytes());
         out.extend_from_slice(&low_32(size));
@@ -199,6 +205,11 @@ impl<W: Write> Writer<W> {
             out.extend_from_slice(&wide);
         }
     }
+}
+
+/// What torch says of an entry. One without data has no descriptor behind it.
+fn flags(size: u64) -> [u8; 2] {
+    if size == 0 { UTF8 } else { UTF8 | DESCRIPTOR }.to_le_bytes()
 }
 
 /// A value of a 32-bit field, or the mark that it stands in the 64-bit record.

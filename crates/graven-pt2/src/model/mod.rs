@@ -8,7 +8,8 @@ mod resolve;
 mod signature;
 mod target;
 mod tensor;
+mod write;
 
 pub(crate) use read::read_program;
-pub(crate) use target::TargetKind;
 pub(crate) use tensor::TensorMetaReader;
+pub(crate) use write::{tensor_meta, write_program};
