@@ -25,3 +25,31 @@ pub fn keeps_strides(operator: &Operator) -> bool {
         || packet.ends_with("_scatter")
         || COPY_THEN_WRITE.contains(&packet)
 }
+
+/// Whether an element-wise operator returns truth values, whatever it is given.
+pub fn returns_bool(packet: &str) -> bool {
+    const COMPARISONS: &[&str] = &[
+        "eq",
+        "ge",
+        "greater",
+        "greater_equal",
+        "gt",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "le",
+        "less",
+        "less_equal",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logical_xor",
+        "lt",
+        "ne",
+        "not_equal",
+        "signbit",
+    ];
+    COMPARISONS
+        .binary_search(&packet.trim_end_matches('_'))
+        .is_ok()
+}

@@ -28,7 +28,7 @@ impl Machine<'_> {
             Fact::View(_, view) => self.call_view(target, &inputs, view, recorded),
             Fact::MetadataMutation(_, view) => self.call_metadata_mutation(view, &inputs, recorded),
             Fact::Write(operator) => self.call_write(operator, &inputs, recorded),
-            Fact::Composite(operator) => self.call_composite(operator, target, inputs, recorded),
+            Fact::Composite(operator) => self.call_composite(operator, &inputs),
             Fact::CustomWrite(operator) => {
                 self.call_custom_write(operator, target, &inputs, recorded)
             }
@@ -129,6 +129,7 @@ impl Machine<'_> {
             }
         };
         let node = self.record(target, lowered, value.clone());
+        self.note_symbol(node, value);
         let results = self.record_results(node, value);
         Ok(self.bind(&results))
     }

@@ -4,13 +4,13 @@
 //! serves the operators that are taken apart: values are tensors of the program, and calls go
 //! through the machine again, views and writes included.
 
-use crate::stub::shape;
 use graven_ir::schema::SchemaType;
 use graven_ir::{
     Argument, ArgumentKind, Context, Input, ListKind, NodeId, SymInt, TargetId, TensorMeta, Value,
 };
 use graven_ops::emit::{Arg, Emit};
 use graven_ops::registry::OperatorId;
+use graven_ops::shape;
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, CallInput, Machine, Operand, Recorded, TensorId};

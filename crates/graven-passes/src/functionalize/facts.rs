@@ -1,8 +1,9 @@
 //! What a call becomes, worked out once for each target of the program.
 
-use crate::stub::composite;
+use super::emit::Dispatch;
 use graven_ir::{Context, NameId, TargetId};
 use graven_ops::catalogue::view::{self, Inverse};
+use graven_ops::composite;
 use graven_ops::registry::{OperatorId, Registry};
 use graven_ops::target::TargetKind;
 use graven_ops::twin::Twin;
@@ -109,7 +110,7 @@ impl Facts {
         has_effect: bool,
         name: &str,
     ) {
-        let candidate = context.names.intern(&names::candidate(packet_of(name)));
+        let candidate = context.names.intern(&names::candidate(&packet_of(name)));
         if self.of_target.len() <= target.index() {
             self.of_target.resize(target.index() + 1, None);
         }
@@ -126,7 +127,7 @@ impl Facts {
             return entry.candidate;
         }
         let name = context.target_name(target).to_owned();
-        context.names.intern(&names::candidate(packet_of(&name)))
+        context.names.intern(&names::candidate(&packet_of(&name)))
     }
 
     /// Whether calls of `target` stay although no one uses them.
@@ -153,16 +154,17 @@ impl Facts {
     }
 }
 
-/// `add` of `torch.ops.aten.add.Tensor`; `mul` of `_operator.mul`. A symbolic size keeps its
-/// overload in its name: `sym_size_int`.
-fn packet_of(target: &str) -> &str {
-    match target.strip_prefix("torch.ops.") {
-        Some(rest) => {
-            let mut parts = rest.split('.');
-            let (_, packet) = (parts.next(), parts.next());
-            packet.unwrap_or(rest)
-        }
-        None => target.rsplit('.').next().unwrap_or(target),
+/// `add` of `torch.ops.aten.add.Tensor`; `mul` of `_operator.mul`. A question about sizes keeps
+/// its overload in its name: `sym_size_int`.
+fn packet_of(target: &str) -> String {
+    let Some(rest) = target.strip_prefix("torch.ops.") else {
+        return target.rsplit('.').next().unwrap_or(target).to_owned();
+    };
+    let mut parts = rest.split('.').skip(1);
+    let packet = parts.next().unwrap_or(rest);
+    match parts.next() {
+        Some(overload) if packet.starts_with("sym_") => format!("{packet}_{overload}"),
+        _ => packet.to_owned(),
     }
 }
 
@@ -178,7 +180,7 @@ fn fact(registry: &Registry, target: &str) -> Result<Fact, Problem> {
     if let Some(special) = special(&name) {
         return Ok(Fact::Special(operator, special));
     }
-    if composite::composite(&name).is_some() {
+    if composite::formula::<Dispatch<'_, '_>>(&name).is_some() {
         return Ok(Fact::Composite(operator));
     }
     if entry.is_inplace_view() {

@@ -98,9 +98,12 @@ impl Machine<'_> {
             let binding = self.operand(scope, &operand.argument)?;
             inner_scope.bind(placeholder, binding_of(binding));
         }
-        let current = self.current;
+        let (current, autocast) = (self.current, self.autocast);
+        if name == "wrap_with_autocast" {
+            self.autocast = region_dtype(&node.inputs);
+        }
         self.run_nodes(&mut inner_scope)?;
-        self.current = current;
+        (self.current, self.autocast) = (current, autocast);
         let mut results = Vec::with_capacity(inner.outputs.len());
         for output in &inner.outputs {
             results.push(binding_of(self.operand(&inner_scope, output)?));
@@ -290,6 +293,16 @@ impl Machine<'_> {
             }));
         }
         Value::Tuple(items.into())
+    }
+}
+
+/// The dtype of `wrap_with_autocast(device, dtype, enabled, cache, graph, ...)`; `None` where the
+/// region turns autocast off.
+fn region_dtype(inputs: &[Input]) -> Option<graven_ir::DType> {
+    let enabled = inputs.get(2)?.argument.as_bool()?;
+    match inputs.get(1)?.argument {
+        Argument::DType(dtype) if enabled => Some(dtype),
+        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@
 
 use graven_ir::context::MetadataId;
 use graven_ir::{
-    Argument, ArgumentKind, Context, Graph, Input, NameId, Node, NodeId, Op, TargetId,
+    Argument, ArgumentKind, Context, DType, Graph, Input, NameId, Node, NodeId, Op, TargetId,
     TensorMetaId, Value,
 };
 use graven_ops::Registry;
@@ -110,6 +110,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) metadata: MetadataId,
     /// Name and target of that node, for errors.
     pub(crate) current: Option<Current>,
+    /// The dtype of the autocast region that is being run.
+    pub(crate) autocast: Option<DType>,
     /// The writes to storages that are inputs, as they come: storage, and what is to be told.
     pub(crate) writes: Vec<(StorageId, WriteRecord)>,
     getitem: NameId,
@@ -150,6 +152,7 @@ impl<'a> Machine<'a> {
             metadata_changes: FxHashMap::default(),
             metadata: MetadataId::EMPTY,
             current: None,
+            autocast: None,
             writes: Vec::new(),
             getitem,
             empty_name,
@@ -270,18 +273,26 @@ impl Machine<'_> {
 
     /// The value of a tensor now: replayed from the base when the base was written since.
     pub(crate) fn sync(&mut self, id: TensorId) -> Result<NodeId, FunctionalizeError> {
-        let tensor = self.tensor(id);
-        let storage = self.storage(tensor.storage);
-        if tensor.generation == storage.generation {
-            return Ok(tensor.value);
+        let Tensor {
+            storage: storage_id,
+            view,
+            value,
+            generation: own,
+            ..
+        } = *self.tensor(id);
+        let storage = self.storage(storage_id);
+        let generation = storage.generation;
+        if own == generation {
+            return Ok(value);
         }
-        let (generation, view, id) = (storage.generation, tensor.view, tensor.storage);
-        if let (Some(resized_at), Some(_)) = (storage.resized_at, view)
-            && tensor.generation < resized_at
+        if view.is_some()
+            && storage
+                .resized_at
+                .is_some_and(|resized_at| own < resized_at)
         {
             return Err(self.error(super::error::Problem::ReadAfterResize));
         }
-        let value = self.replay(id, view)?;
+        let value = self.replay(storage_id, view)?;
         let tensor = &mut self.tensors[id.0 as usize];
         tensor.value = value;
         tensor.generation = generation;

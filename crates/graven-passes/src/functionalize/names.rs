@@ -210,8 +210,16 @@ fn split_suffix(text: &str) -> (&str, Option<u32>) {
 }
 
 /// FX's candidate for a call of `packet`: an upper-case letter after a lower-case one becomes
-/// an underscore and its lower case, then all is lower case.
+/// an underscore and its lower case, then all is lower case. A magic name loses its underscores:
+/// `__and__` is `and`.
 pub(crate) fn candidate(packet: &str) -> String {
+    let packet = match packet
+        .strip_prefix("__")
+        .and_then(|rest| rest.strip_suffix("__"))
+    {
+        Some(magic) => magic,
+        None => packet,
+    };
     let mut text = String::with_capacity(packet.len() + 4);
     let mut after_lower = false;
     for character in packet.chars() {
@@ -281,6 +289,7 @@ mod tests {
     #[test]
     fn candidates_are_snake_case() {
         assert_eq!(candidate("add_"), "add_");
+        assert_eq!(candidate("__and__"), "and");
         assert_eq!(candidate("adaptiveAvgPool"), "adaptive_avg_pool");
         assert_eq!(candidate("numpy_T"), "numpy_t");
     }

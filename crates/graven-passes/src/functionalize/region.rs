@@ -129,6 +129,7 @@ impl Machine<'_> {
                 operand,
             });
         }
+        self.cast_for_autocast(target, &mut inputs)?;
         self.dispatch(target, inputs, Some(&node.value))
     }
 

@@ -3,11 +3,11 @@
 //! The twin is recorded on the synchronized arguments; its results are the new values of the
 //! written arguments, carried back to their bases one after the other.
 
-use crate::stub::shape;
 use graven_ir::{Argument, ArgumentKind, Input, NodeId, TargetId, TensorMetaId, Value};
 use graven_ops::Registry;
 use graven_ops::catalogue::layout;
 use graven_ops::registry::OperatorId;
+use graven_ops::shape;
 use graven_ops::tags::Tag;
 use graven_ops::twin::{TensorOption, Twin, TwinArgument, TwinResult};
 use smallvec::SmallVec;
@@ -53,7 +53,7 @@ impl Machine<'_> {
         for (index, result) in twin.results.iter().enumerate() {
             if let TwinResult::NewValueOf(argument) = *result
                 && let Some(input) = call.input(argument)
-                && let Some(result) = results.result(index)
+                && let Some(result) = call.result(&results, index)
             {
                 self.write_operand(&input.operand, result, keeps_strides)?;
             }
@@ -237,7 +237,7 @@ impl Machine<'_> {
             let written = alias.and_then(|alias| call.input(alias.argument));
             bindings.push(match written {
                 Some(input) => bind_operand(&input.operand),
-                None => match own(index).and_then(|index| results.result(index)) {
+                None => match own(index).and_then(|index| call.result(results, index)) {
                     Some(result) => self.bind(result),
                     None => Binding::Constant(Argument::None),
                 },
@@ -320,7 +320,7 @@ impl Machine<'_> {
         let first = dtypes.next();
         dtypes.any(|dtype| Some(dtype) != first)
             || (first != Some(graven_ir::DType::Bool)
-                && shape::returns_bool(&operator.name().packet))
+                && layout::returns_bool(&operator.name().packet))
     }
 
     fn operand_value(&self, operand: &Operand) -> Value {
@@ -351,6 +351,16 @@ impl WritingCall<'_> {
             .iter()
             .position(|position| *position == argument)?;
         self.inputs.get(index)
+    }
+}
+
+impl WritingCall<'_> {
+    /// The twin's result of this index. A single result, a list included, is the first.
+    fn result<'r>(&self, results: &'r Recorded, index: usize) -> Option<&'r Recorded> {
+        match (self.twin.results.len(), results) {
+            (1, only) => Some(only).filter(|_| index == 0),
+            (_, results) => results.result(index),
+        }
     }
 }
 
