@@ -252,14 +252,14 @@ impl Parser<'_, '_> {
     }
 
     fn atom(&mut self) -> Result<SymExprId, SymError> {
-        self.operands += 1;
-        if self.operands > MAX_OPERANDS {
-            return Err(SymError::TooLarge);
-        }
         if self.tokens.eat("(")? {
             let inner = self.nested(Self::disjunction)?;
             self.tokens.expect(")")?;
             return Ok(inner);
+        }
+        self.operands += 1;
+        if self.operands > MAX_OPERANDS {
+            return Err(SymError::TooLarge);
         }
         match self.tokens.peek() {
             Token::Number(digits) => {
