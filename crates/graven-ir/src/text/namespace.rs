@@ -108,8 +108,9 @@ impl<'a> Namespace<'a> {
     }
 }
 
-fn is_reserved(name: &str) -> bool {
-    RESERVED.binary_search(&name).is_ok()
+/// Whether `name` is a keyword, a builtin or one of FX's globals.
+pub(super) fn is_reserved(name: &str) -> bool {
+    RESERVED.binary_search(&name).is_ok() || GLOBALS.contains(&name)
 }
 
 /// Whether `name` is a Python identifier of ASCII characters.

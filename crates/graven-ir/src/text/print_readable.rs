@@ -7,16 +7,18 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write};
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::annotation;
 use super::argument::{ArgumentWriter, NodeNames, Style};
-use super::namespace::{Namespace, is_identifier};
+use super::namespace::{Namespace, is_identifier, is_reserved};
 use super::print_signature::write_signature_indented;
 use super::source_line::SourceLine;
 use crate::argument::{Argument, ArgumentKind};
 use crate::context::{Context, MetadataId, TargetId};
 use crate::graph::{Graph, GraphId, Node, NodeId, Op};
+use crate::names::NameId;
 use crate::program::{ExportedProgram, RangeConstraint};
 use crate::symint::SymInt;
 use crate::value::Value;
@@ -84,7 +86,7 @@ fn write_classes(out: &mut dyn Write, context: &Context, graph: &Graph) -> fmt::
 }
 
 /// The nested graphs as attributes of a module: each name once, where it is first used.
-fn attributes(graph: &Graph) -> impl Iterator<Item = (crate::names::NameId, &Graph)> {
+fn attributes(graph: &Graph) -> impl Iterator<Item = (NameId, &Graph)> {
     let mut seen = HashSet::new();
     graph.iter().filter_map(move |(_, node)| {
         let Op::GetAttr(id) = node.op else {
@@ -273,6 +275,8 @@ impl<'a> ForwardWriter<'a> {
             Value::SymInt(SymInt::Expr(expr)) | Value::SymFloat(expr) | Value::SymBool(expr) => {
                 write!(out, ": \"Sym({})\"", exprs.display(*expr))
             }
+            // An effect token is an empty tensor to torch.
+            Value::Token => out.write_str(": \"f32[0]\""),
             _ => Ok(()),
         }
     }
@@ -322,21 +326,49 @@ fn source_names<'a>(
     context: &'a Context,
     graph: &'a Graph,
 ) -> (SourceNames<'a>, HashMap<TargetId, Cow<'a, str>>) {
+    if let Some(names) = own_names(context, graph) {
+        return (SourceNames(names), HashMap::new());
+    }
     let mut namespace = Namespace::for_source();
     let mut functions = HashMap::new();
     let mut names = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {
-        if let Op::Call(target) = node.op {
-            let name = context.target_name(target);
-            if !is_of_torch(name) && Notation::of(name, node.inputs.len()).is_none() {
-                functions
-                    .entry(target)
-                    .or_insert_with(|| namespace.name_function(function_name(name)));
-            }
+        if let Some(target) = outside_function(context, node) {
+            let name = function_name(context.target_name(target));
+            functions
+                .entry(target)
+                .or_insert_with(|| namespace.name_function(name));
         }
         names.push(namespace.name_value(context.names.get(node.name)));
     }
     (SourceNames(names), functions)
+}
+
+/// The nodes' own names, when each can have its own in source, as is the rule.
+fn own_names<'a>(context: &'a Context, graph: &'a Graph) -> Option<Vec<Cow<'a, str>>> {
+    let mut seen = FxHashSet::default();
+    graph
+        .nodes
+        .iter()
+        .map(|node| {
+            let name = context.names.get(node.name);
+            let is_free = is_identifier(name)
+                && !is_reserved(name)
+                && seen.insert(node.name)
+                && outside_function(context, node).is_none();
+            is_free.then_some(Cow::Borrowed(name))
+        })
+        .collect()
+}
+
+/// The function that a node calls, when it is called by a name given here.
+fn outside_function(context: &Context, node: &Node) -> Option<TargetId> {
+    let Op::Call(target) = node.op else {
+        return None;
+    };
+    let name = context.target_name(target);
+    let is_named = !is_of_torch(name) && Notation::of(name, node.inputs.len()).is_none();
+    is_named.then_some(target)
 }
 
 /// Whether a function is called by its full name.
@@ -447,6 +479,8 @@ fn infix(function: &str) -> Option<&'static str> {
 /// Follows the source lines of one graph's nodes.
 struct Comments<'a> {
     context: &'a Context,
+    stack_trace: Option<NameId>,
+    custom: Option<NameId>,
     current: Option<(MetadataId, Comment<'a>)>,
 }
 
@@ -461,6 +495,8 @@ impl<'a> Comments<'a> {
     fn new(context: &'a Context) -> Self {
         Self {
             context,
+            stack_trace: context.names.find("stack_trace"),
+            custom: context.names.find("custom"),
             current: None,
         }
     }
@@ -470,10 +506,14 @@ impl<'a> Comments<'a> {
         if self.current.as_ref().is_some_and(|(id, _)| *id == metadata) {
             return false;
         }
-        let text = |key| self.context.metadata_text(metadata, key);
+        let entries = self.context.metadata(metadata);
+        let text = |key: Option<NameId>| {
+            let value = entries.get(key?)?;
+            Some(self.context.names.get(value))
+        };
         let comment = Comment {
-            annotation: text("custom").and_then(annotation::from_json),
-            source_line: text("stack_trace").and_then(SourceLine::innermost),
+            annotation: text(self.custom).and_then(annotation::from_json),
+            source_line: text(self.stack_trace).and_then(SourceLine::innermost),
         };
         let is_new = self
             .current

@@ -18,6 +18,7 @@ pub(super) fn check(report: &mut Report<'_>, program: &ExportedProgram) {
     check_inputs(report, program);
     check_state(report, program);
     check_outputs(report, program, &inputs);
+    check_shared_values(report, program);
     check_tokens(report, program);
     check_metadata_mutations(report, program);
 }
@@ -249,6 +250,21 @@ fn check_outputs(report: &mut Report<'_>, program: &ExportedProgram, inputs: &In
                 output,
                 Violation::OutputOrder { position, kind },
             );
+        }
+    }
+}
+
+fn check_shared_values(report: &mut Report<'_>, program: &ExportedProgram) {
+    let mut values = FxHashMap::default();
+    let outputs = program.signature.outputs.iter().zip(&program.graph.outputs);
+    for (spec, output) in outputs.filter(|(spec, _)| is_mutation(spec.kind)) {
+        if let (Some(value), Some(target)) = (output.as_node(), spec.target)
+            && let Some(first) = values.insert((spec.kind, value), target)
+            && first != target
+        {
+            let (first, second) = (report.name(first), report.name(target));
+            let violation = Violation::SharedMutationValue { first, second };
+            report.at_node(&program.graph, value, violation);
         }
     }
 }

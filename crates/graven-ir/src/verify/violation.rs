@@ -203,6 +203,15 @@ pub enum Violation {
         /// Dtype or shape.
         property: &'static str,
     },
+    /// Two mutations of one kind return two nodes: torch looks a mutation up by its value, and
+    /// refuses a program in which it finds fewer than it counts.
+    #[error("the value of `{first}` is also that of `{second}`")]
+    SharedMutationValue {
+        /// The target of one mutation.
+        first: String,
+        /// The target of the other.
+        second: String,
+    },
     /// As many tokens go in as come out.
     #[error("{inputs} tokens go in and {outputs} come out")]
     TokenCount {
@@ -268,6 +277,7 @@ impl Violation {
             Self::MutationValue { .. } => "V313",
             Self::TokenCount { .. } => "V314",
             Self::MetadataMutationInput => "V315",
+            Self::SharedMutationValue { .. } => "V316",
             Self::Write { .. } => "V401",
         }
     }

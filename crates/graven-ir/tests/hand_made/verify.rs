@@ -481,6 +481,19 @@ fn a_new_value_has_dtype_and_shape_of_the_old_one() {
 }
 
 #[test]
+fn two_buffers_do_not_share_a_new_value() {
+    let mut program = program();
+    program.signature.inputs[2].kind = InputKind::Buffer;
+    program.signature.inputs[2].target = Some(program.context.names.intern("m"));
+    program.signature.inputs[2].persistent = Some(true);
+    program.state.entries.clear();
+    program.signature.outputs[1].kind = OutputKind::BufferMutation;
+    program.signature.outputs[1].target = program.signature.inputs[2].target;
+    let share = |p: &mut ExportedProgram| p.graph.outputs[1] = p.graph.outputs[0].clone();
+    check(program, share, "V316", Some("add"));
+}
+
+#[test]
 fn as_many_tokens_come_out_as_go_in() {
     let add_token = |p: &mut ExportedProgram| {
         p.signature.inputs[2].kind = InputKind::Token;
