@@ -76,7 +76,7 @@ impl FxNames {
             Some(number) if !self.used.contains(&name) => number,
             _ => self.last_number.get(&base_name).copied().unwrap_or(0),
         };
-        if suffix.is_none() && RESERVED.binary_search(&candidate).is_ok() {
+        if suffix.is_none() && is_reserved(candidate) {
             number = number.saturating_add(1);
             name = self.numbered(names, base, number);
         }
@@ -95,6 +95,11 @@ impl FxNames {
         let _ = write!(self.buffer, "{base}_{number}");
         names.intern(&self.buffer)
     }
+}
+
+/// Whether no node may have this name.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.binary_search(&name).is_ok()
 }
 
 /// Splits `add_3` into `add` and 3. Text that has no number at its end, or nothing before it,
@@ -117,7 +122,7 @@ fn split_number(text: &str) -> (&str, Option<u64>) {
 }
 
 /// Whether `text` is a Python identifier of ASCII letters.
-fn is_identifier(text: &str) -> bool {
+pub(crate) fn is_identifier(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes
         .next()

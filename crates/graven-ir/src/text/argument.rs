@@ -3,10 +3,11 @@
 use std::fmt::{self, Write};
 
 use super::python;
+use super::value_names::ValueNames;
 use crate::argument::{Argument, ListKind};
 use crate::context::{Context, TargetId};
 use crate::dtype::Device;
-use crate::graph::NodeId;
+use crate::names::NameId;
 
 /// Which of torch's three ways to print an argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,20 +20,14 @@ pub(super) enum Style {
     Source,
 }
 
-/// The names under which nodes are printed.
-pub(super) trait NodeNames {
-    /// The name of one node.
-    fn name(&self, node: NodeId) -> &str;
-}
-
 /// Writes arguments in one style.
-pub(super) struct ArgumentWriter<'a, N> {
+pub(super) struct ArgumentWriter<'a> {
     pub(super) context: &'a Context,
-    pub(super) names: &'a N,
+    pub(super) names: &'a ValueNames<'a>,
     pub(super) style: Style,
 }
 
-impl<N: NodeNames> ArgumentWriter<'_, N> {
+impl ArgumentWriter<'_> {
     /// Writes one argument.
     pub(super) fn write(&self, out: &mut dyn Write, argument: &Argument) -> fmt::Result {
         let names = &self.context.names;
@@ -42,7 +37,7 @@ impl<N: NodeNames> ArgumentWriter<'_, N> {
                 if self.style == Style::Listing {
                     out.write_char('%')?;
                 }
-                out.write_str(self.names.name(*node))
+                out.write_str(self.names.value(*node))
             }
             Argument::Int(value) => write!(out, "{value}"),
             Argument::Float(value) => python::write_float(out, *value),
@@ -115,11 +110,7 @@ impl<N: NodeNames> ArgumentWriter<'_, N> {
         out.write_char(']')
     }
 
-    fn write_dict(
-        &self,
-        out: &mut dyn Write,
-        items: &[(crate::names::NameId, Argument)],
-    ) -> fmt::Result {
+    fn write_dict(&self, out: &mut dyn Write, items: &[(NameId, Argument)]) -> fmt::Result {
         // The readable form hands mappings to `repr` whole.
         let inner = ArgumentWriter {
             context: self.context,

@@ -13,17 +13,23 @@
 
 mod annotation;
 mod argument;
-mod namespace;
+mod comments;
+mod notation;
 mod print_fx;
+mod print_ranges;
 mod print_readable;
 mod print_signature;
 mod python;
 mod source_line;
+mod value_names;
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+
 use crate::context::Context;
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
+use crate::names::NameId;
 use crate::program::ExportedProgram;
 
 pub use print_fx::write_fx_graph;
@@ -57,6 +63,28 @@ pub fn signature(program: &ExportedProgram) -> String {
 /// The program as Python source with its signature and ranges: `str(ep)`.
 pub fn readable(program: &ExportedProgram) -> String {
     to_string(|out| write_readable(out, program))
+}
+
+/// The names that placeholders have as arguments of the call and in the signature. torch's
+/// loader gives a constant argument that is called like a builtin another name in the graph.
+struct ArgumentNames<'a> {
+    context: &'a Context,
+    renamed: FxHashMap<NameId, NameId>,
+}
+
+impl<'a> ArgumentNames<'a> {
+    fn of(context: &'a Context, graph: &Graph) -> Self {
+        Self {
+            context,
+            renamed: graph.archive_names.iter().copied().collect(),
+        }
+    }
+
+    fn get(&self, placeholder: &Node) -> &'a str {
+        let own = placeholder.name;
+        let name = self.renamed.get(&own).copied().unwrap_or(own);
+        self.context.names.get(name)
+    }
 }
 
 fn to_string(write: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result) -> String {

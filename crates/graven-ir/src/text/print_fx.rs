@@ -2,40 +2,31 @@
 
 use std::fmt::{self, Write};
 
-use super::argument::{ArgumentWriter, NodeNames, Style};
+use super::ArgumentNames;
+use super::argument::{ArgumentWriter, Style};
+use super::value_names::ValueNames;
 use crate::argument::{ArgumentKind, Input};
 use crate::context::Context;
-use crate::graph::{Graph, Node, NodeId, Op};
-
-/// Nodes under their own names.
-struct OwnNames<'a> {
-    context: &'a Context,
-    graph: &'a Graph,
-}
-
-impl NodeNames for OwnNames<'_> {
-    fn name(&self, node: NodeId) -> &str {
-        self.graph
-            .nodes
-            .get(node.index())
-            .map_or("", |node| self.context.names.get(node.name))
-    }
-}
+use crate::graph::{Graph, Node, Op};
 
 /// Writes the listing of `graph`: `str(graph)`, without a newline at its end.
 pub fn write_fx_graph(out: &mut dyn Write, context: &Context, graph: &Graph) -> fmt::Result {
     let user_counts = graph.user_counts();
-    let names = OwnNames { context, graph };
+    let names = ValueNames::own(context, graph);
     let arguments = ArgumentWriter {
         context,
         names: &names,
         style: Style::Listing,
     };
+    let argument_names = ArgumentNames::of(context, graph);
     out.write_str("graph():")?;
     for (node, users) in graph.nodes.iter().zip(user_counts) {
         let name = context.names.get(node.name);
         write!(out, "\n    %{name} : [num_users={users}] = ")?;
-        write_operation(out, graph, node, &arguments)?;
+        match node.op {
+            Op::Placeholder => write!(out, "placeholder[target={}]", argument_names.get(node))?,
+            _ => write_operation(out, graph, node, &arguments)?,
+        }
     }
     write_return(out, context, graph, &names)
 }
@@ -44,14 +35,11 @@ fn write_operation(
     out: &mut dyn Write,
     graph: &Graph,
     node: &Node,
-    arguments: &ArgumentWriter<'_, OwnNames<'_>>,
+    arguments: &ArgumentWriter<'_>,
 ) -> fmt::Result {
     let context = arguments.context;
     match node.op {
-        Op::Placeholder => {
-            let target = context.names.get(node.name);
-            write!(out, "placeholder[target={target}]")
-        }
+        Op::Placeholder => Ok(()),
         Op::GetAttr(nested) => {
             let target = graph
                 .graphs
@@ -88,7 +76,7 @@ fn write_target(out: &mut dyn Write, target: &str) -> fmt::Result {
 fn write_inputs(
     out: &mut dyn Write,
     inputs: &[Input],
-    arguments: &ArgumentWriter<'_, OwnNames<'_>>,
+    arguments: &ArgumentWriter<'_>,
 ) -> fmt::Result {
     let positional = inputs
         .iter()
@@ -111,7 +99,7 @@ fn write_return(
     out: &mut dyn Write,
     context: &Context,
     graph: &Graph,
-    names: &OwnNames<'_>,
+    names: &ValueNames<'_>,
 ) -> fmt::Result {
     let arguments = ArgumentWriter {
         context,

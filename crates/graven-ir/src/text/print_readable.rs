@@ -3,23 +3,24 @@
 //! Each graph is a class with a `forward`; nested graphs follow as nested classes. A value is
 //! deleted after its last use, and a comment tells the source line wherever it changes.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::{self, Write};
 
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::annotation;
-use super::argument::{ArgumentWriter, NodeNames, Style};
-use super::namespace::{Namespace, is_identifier, is_reserved};
+use super::ArgumentNames;
+use super::argument::{ArgumentWriter, Style};
+use super::comments::Comments;
+use super::notation::Notation;
+use super::print_ranges::write_ranges;
 use super::print_signature::write_signature_indented;
-use super::source_line::SourceLine;
+use super::value_names::ValueNames;
 use crate::argument::{Argument, ArgumentKind};
-use crate::context::{Context, MetadataId, TargetId};
+use crate::context::{Context, TargetId};
+use crate::fx_names::is_identifier;
 use crate::graph::{Graph, GraphId, Node, NodeId, Op};
 use crate::names::NameId;
-use crate::program::{ExportedProgram, RangeConstraint};
+use crate::program::ExportedProgram;
 use crate::symint::SymInt;
 use crate::value::Value;
 
@@ -33,26 +34,7 @@ pub fn write_readable(out: &mut dyn Write, program: &ExportedProgram) -> fmt::Re
     out.write_str("Graph signature:")?;
     write_signature_indented(out, program, INDENT)?;
     out.write_char('\n')?;
-    write_ranges(out, &program.context, &program.range_constraints)
-}
-
-fn write_ranges(out: &mut dyn Write, context: &Context, ranges: &[RangeConstraint]) -> fmt::Result {
-    out.write_str("Range constraints: {")?;
-    for (index, range) in ranges.iter().enumerate() {
-        if index > 0 {
-            out.write_str(", ")?;
-        }
-        write!(out, "{}: VR[", context.names.get(range.symbol))?;
-        match range.min {
-            Some(min) => write!(out, "{min}, ")?,
-            None => out.write_str("-int_oo, ")?,
-        }
-        match range.max {
-            Some(max) => write!(out, "{max}]")?,
-            None => out.write_str("int_oo]")?,
-        }
-    }
-    out.write_str("}\n")
+    write_ranges(out, program)
 }
 
 /// A graph to be written as a class.
@@ -102,23 +84,13 @@ fn write_indent(out: &mut dyn Write, depth: usize) -> fmt::Result {
     (0..depth).try_for_each(|_| out.write_str(INDENT))
 }
 
-/// The names that the nodes of one graph have in source.
-struct SourceNames<'a>(Vec<Cow<'a, str>>);
-
-impl NodeNames for SourceNames<'_> {
-    fn name(&self, node: NodeId) -> &str {
-        self.0.get(node.index()).map_or("", |name| name)
-    }
-}
-
 /// Writes the `forward` of one graph.
 struct ForwardWriter<'a> {
     context: &'a Context,
     graph: &'a Graph,
     depth: usize,
-    names: SourceNames<'a>,
-    /// Functions outside torch by the names that they have here.
-    functions: HashMap<TargetId, Cow<'a, str>>,
+    names: ValueNames<'a>,
+    argument_names: ArgumentNames<'a>,
     /// The position of each node's last user; the output comes after all nodes.
     last_uses: Vec<Option<usize>>,
     /// Whether a line of the body has been written.
@@ -127,13 +99,12 @@ struct ForwardWriter<'a> {
 
 impl<'a> ForwardWriter<'a> {
     fn new(context: &'a Context, graph: &'a Graph, depth: usize) -> Self {
-        let (names, functions) = source_names(context, graph);
         Self {
             context,
             graph,
             depth,
-            names,
-            functions,
+            names: ValueNames::in_source(context, graph),
+            argument_names: ArgumentNames::of(context, graph),
             last_uses: last_uses(graph),
             has_lines: false,
         }
@@ -167,7 +138,7 @@ impl<'a> ForwardWriter<'a> {
         write_indent(out, self.depth)?;
         out.write_str("def forward(self")?;
         for (_, node) in self.graph.placeholders() {
-            write!(out, ", {}", self.context.names.get(node.name))?;
+            write!(out, ", {}", self.argument_names.get(node))?;
             self.write_annotation(out, &node.value)?;
         }
         out.write_str("):\n")
@@ -176,10 +147,10 @@ impl<'a> ForwardWriter<'a> {
     /// A placeholder keeps its name as an argument, and gets another if no value may have it.
     fn write_renamed_placeholders(&mut self, out: &mut dyn Write) -> fmt::Result {
         for (id, node) in self.graph.placeholders() {
-            let argument = self.context.names.get(node.name);
-            if self.names.name(id) != argument {
+            let argument = self.argument_names.get(node);
+            if self.names.value(id) != argument {
                 self.begin_line(out)?;
-                writeln!(out, "{} = {argument}", self.names.name(id))?;
+                writeln!(out, "{} = {argument}", self.names.value(id))?;
             }
         }
         Ok(())
@@ -193,7 +164,7 @@ impl<'a> ForwardWriter<'a> {
         comments.write(out)
     }
 
-    fn arguments(&self, style: Style) -> ArgumentWriter<'_, SourceNames<'a>> {
+    fn arguments(&self, style: Style) -> ArgumentWriter<'_> {
         ArgumentWriter {
             context: self.context,
             names: &self.names,
@@ -202,7 +173,7 @@ impl<'a> ForwardWriter<'a> {
     }
 
     fn write_node(&self, out: &mut dyn Write, id: NodeId, node: &Node) -> fmt::Result {
-        out.write_str(self.names.name(id))?;
+        out.write_str(self.names.value(id))?;
         self.write_annotation(out, &node.value)?;
         out.write_str(" = ")?;
         match node.op {
@@ -237,10 +208,7 @@ impl<'a> ForwardWriter<'a> {
         if let Some(notation) = Notation::of(name, node.inputs.len()) {
             return notation.write(out, node, &arguments);
         }
-        match self.functions.get(&target) {
-            Some(name) => out.write_str(name)?,
-            None => out.write_str(name)?,
-        }
+        out.write_str(self.names.function(target))?;
         out.write_char('(')?;
         for (index, input) in node.inputs.iter().enumerate() {
             if index > 0 {
@@ -304,7 +272,7 @@ impl<'a> ForwardWriter<'a> {
         }
         out.write_str(";  ")?;
         for id in deleted {
-            write!(out, "{} = ", self.names.name(id))?;
+            write!(out, "{} = ", self.names.value(id))?;
         }
         out.write_str("None")
     }
@@ -319,72 +287,6 @@ impl<'a> ForwardWriter<'a> {
         }
         out.write_char('\n')
     }
-}
-
-/// Names nodes and functions in the order in which torch comes to them.
-fn source_names<'a>(
-    context: &'a Context,
-    graph: &'a Graph,
-) -> (SourceNames<'a>, HashMap<TargetId, Cow<'a, str>>) {
-    if let Some(names) = own_names(context, graph) {
-        return (SourceNames(names), HashMap::new());
-    }
-    let mut namespace = Namespace::for_source();
-    let mut functions = HashMap::new();
-    let mut names = Vec::with_capacity(graph.nodes.len());
-    for node in &graph.nodes {
-        if let Some(target) = outside_function(context, node) {
-            let name = function_name(context.target_name(target));
-            functions
-                .entry(target)
-                .or_insert_with(|| namespace.name_function(name));
-        }
-        names.push(namespace.name_value(context.names.get(node.name)));
-    }
-    (SourceNames(names), functions)
-}
-
-/// The nodes' own names, when each can have its own in source, as is the rule.
-fn own_names<'a>(context: &'a Context, graph: &'a Graph) -> Option<Vec<Cow<'a, str>>> {
-    let mut seen = FxHashSet::default();
-    graph
-        .nodes
-        .iter()
-        .map(|node| {
-            let name = context.names.get(node.name);
-            let is_free = is_identifier(name)
-                && !is_reserved(name)
-                && seen.insert(node.name)
-                && outside_function(context, node).is_none();
-            is_free.then_some(Cow::Borrowed(name))
-        })
-        .collect()
-}
-
-/// The function that a node calls, when it is called by a name given here.
-fn outside_function(context: &Context, node: &Node) -> Option<TargetId> {
-    let Op::Call(target) = node.op else {
-        return None;
-    };
-    let name = context.target_name(target);
-    let is_named = !is_of_torch(name) && Notation::of(name, node.inputs.len()).is_none();
-    is_named.then_some(target)
-}
-
-/// Whether a function is called by its full name.
-fn is_of_torch(target: &str) -> bool {
-    let outside = ["torch._dynamo.", "torch._inductor."];
-    let is_module_nested = |prefix: &&str| {
-        target
-            .strip_prefix(*prefix)
-            .is_some_and(|rest| rest.contains('.'))
-    };
-    target.starts_with("torch.") && !outside.iter().any(is_module_nested)
-}
-
-/// Builtins are called without their module.
-fn function_name(target: &str) -> &str {
-    target.strip_prefix("builtins.").unwrap_or(target)
 }
 
 /// The position of each node's last user.
@@ -406,134 +308,4 @@ fn last_uses(graph: &Graph) -> Vec<Option<usize>> {
         visit(graph.nodes.len(), output);
     }
     last_uses
-}
-
-/// How a function of Python's `operator` module is written.
-enum Notation {
-    Prefix(&'static str),
-    Infix(&'static str),
-}
-
-impl Notation {
-    /// The notation of `target`, when it has one and is given as many arguments as that takes.
-    fn of(target: &str, arguments: usize) -> Option<Self> {
-        let function = target.strip_prefix("_operator.")?;
-        let prefix = match function {
-            "pos" => Some("+"),
-            "neg" => Some("-"),
-            "invert" => Some("~"),
-            _ => None,
-        };
-        match (prefix, arguments) {
-            (Some(prefix), 1) => Some(Self::Prefix(prefix)),
-            (None, 2) => infix(function).map(Self::Infix),
-            _ => None,
-        }
-    }
-
-    fn write<N: NodeNames>(
-        &self,
-        out: &mut dyn Write,
-        node: &Node,
-        arguments: &ArgumentWriter<'_, N>,
-    ) -> fmt::Result {
-        match self {
-            Self::Prefix(sign) => out.write_str(sign)?,
-            Self::Infix(_) => {}
-        }
-        for (index, input) in node.inputs.iter().enumerate() {
-            if let (Self::Infix(sign), 1..) = (self, index) {
-                write!(out, " {sign} ")?;
-            }
-            arguments.write(out, &input.argument)?;
-        }
-        Ok(())
-    }
-}
-
-fn infix(function: &str) -> Option<&'static str> {
-    Some(match function {
-        "eq" => "==",
-        "ne" => "!=",
-        "lt" => "<",
-        "gt" => ">",
-        "le" => "<=",
-        "ge" => ">=",
-        "add" => "+",
-        "sub" => "-",
-        "mul" => "*",
-        "floordiv" => "//",
-        "truediv" | "div" => "/",
-        "mod" => "%",
-        "pow" => "**",
-        "lshift" => "<<",
-        "rshift" => ">>",
-        "and_" => "&",
-        "or_" => "|",
-        "xor" => "^",
-        "matmul" => "@",
-        _ => return None,
-    })
-}
-
-/// Follows the source lines of one graph's nodes.
-struct Comments<'a> {
-    context: &'a Context,
-    stack_trace: Option<NameId>,
-    custom: Option<NameId>,
-    current: Option<(MetadataId, Comment<'a>)>,
-}
-
-/// What a comment says.
-#[derive(PartialEq, Eq)]
-struct Comment<'a> {
-    annotation: Option<String>,
-    source_line: Option<SourceLine<'a>>,
-}
-
-impl<'a> Comments<'a> {
-    fn new(context: &'a Context) -> Self {
-        Self {
-            context,
-            stack_trace: context.names.find("stack_trace"),
-            custom: context.names.find("custom"),
-            current: None,
-        }
-    }
-
-    /// Goes on to a node with this metadata. Whether its comment differs from the one before.
-    fn advance(&mut self, metadata: MetadataId) -> bool {
-        if self.current.as_ref().is_some_and(|(id, _)| *id == metadata) {
-            return false;
-        }
-        let entries = self.context.metadata(metadata);
-        let text = |key: Option<NameId>| {
-            let value = entries.get(key?)?;
-            Some(self.context.names.get(value))
-        };
-        let comment = Comment {
-            annotation: text(self.custom).and_then(annotation::from_json),
-            source_line: text(self.stack_trace).and_then(SourceLine::innermost),
-        };
-        let is_new = self
-            .current
-            .as_ref()
-            .is_none_or(|(_, current)| *current != comment);
-        self.current = Some((metadata, comment));
-        is_new
-    }
-
-    fn write(&self, out: &mut dyn Write) -> fmt::Result {
-        let Some((_, comment)) = &self.current else {
-            return Ok(());
-        };
-        out.write_char('#')?;
-        if let Some(annotation) = &comment.annotation {
-            write!(out, " Annotation: {annotation}")?;
-        }
-        match &comment.source_line {
-            Some(line) => writeln!(out, " {line}"),
-            None => writeln!(out, " No stacktrace found for following nodes"),
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::python;
+use super::{ArgumentNames, python};
 use crate::argument::Argument;
 use crate::context::Context;
 use crate::names::NameId;
@@ -28,13 +28,11 @@ pub(super) fn write_signature_indented(
 }
 
 fn write_inputs(out: &mut dyn Write, program: &ExportedProgram, indent: &str) -> fmt::Result {
-    let names = &program.context.names;
+    let names = ArgumentNames::of(&program.context, &program.graph);
     let specs = &program.signature.inputs;
     let mut placeholders = program.graph.placeholders();
     for spec in specs {
-        let name = placeholders
-            .next()
-            .map_or("", |(_, node)| names.get(node.name));
+        let name = placeholders.next().map_or("", |(_, node)| names.get(node));
         write!(out, "\n{indent}{name}: {}", spec.kind.torch_name())?;
         write_target(out, &program.context, spec.target)?;
         if let Some(persistent) = spec.persistent {

@@ -4,7 +4,8 @@
 use graven_ir::graph::{GraphId, NestedGraph};
 use graven_ir::{
     Argument, ArgumentKind, Context, DType, Device, ExportedProgram, Graph, Input, InputKind,
-    Layout, ListKind, MemoryFormat, NodeId, Op, OutputKind, Value, text,
+    Layout, ListKind, MemoryFormat, Metadata, NodeId, Op, OutputKind, RangeConstraint, SymInt,
+    Value, text,
 };
 
 use crate::support::{at_line, call, f32, input, meta, output, push};
@@ -51,6 +52,84 @@ fn a_program_without_inputs_and_outputs() {
             "    # inputs\n    \n    \n    # outputs\n    \n    \n",
             "Range constraints: {}\n",
         )
+    );
+}
+
+#[test]
+fn ranges_are_printed_of_what_the_values_have() {
+    let mut program = ExportedProgram::default();
+    let size = program.context.exprs.parse_str("2*s44").unwrap();
+    let value = Value::SymInt(SymInt::Expr(size));
+    input(&mut program, "n", InputKind::UserInput, None, value);
+    let ranges = [
+        ("u1", None, None),
+        ("2*s44", Some(4), Some(100)),
+        ("3*s44", Some(6), None),
+        ("s44", Some(2), None),
+    ];
+    for (symbol, min, max) in ranges {
+        let symbol = program.context.names.intern(symbol);
+        program
+            .range_constraints
+            .push(RangeConstraint { symbol, min, max });
+    }
+    let text = text::readable(&program);
+    assert!(
+        text.contains("def forward(self, n: \"Sym(2*s44)\"):\n"),
+        "{text}"
+    );
+    let ranges = "\nRange constraints: {2*s44: VR[4, 100], s44: VR[2, int_oo]}\n";
+    assert!(text.ends_with(ranges), "{text}");
+}
+
+#[test]
+fn a_constant_argument_called_like_a_builtin() {
+    let mut program = ExportedProgram::default();
+    let name = "max_1";
+    input(
+        &mut program,
+        name,
+        InputKind::UserInput,
+        None,
+        Value::Constant,
+    );
+    let names = [name, "max"].map(|name| program.context.names.intern(name));
+    program.graph.archive_names.push(names.into());
+    let listing = text::fx(&program);
+    assert!(
+        listing.contains("    %max_1 : [num_users=0] = placeholder[target=max]\n"),
+        "{listing}"
+    );
+    assert!(listing.contains("\nmax: USER_INPUT\n"), "{listing}");
+    let readable = text::readable(&program);
+    let forward =
+        "        def forward(self, max):\n            max_1 = max\n            return ()\n";
+    assert!(readable.contains(forward), "{readable}");
+}
+
+#[test]
+fn comments_tell_a_nodes_annotation() {
+    let mut program = ExportedProgram::default();
+    let ExportedProgram { context, graph, .. } = &mut program;
+    let node = call(
+        context,
+        graph,
+        "f",
+        "torch.ops.mylib.f.default",
+        vec![],
+        Value::None,
+    );
+    let entry = ["custom", r#"{"stage": "attn"}"#].map(|text| context.names.intern(text));
+    graph.nodes[node.index()].metadata = context.intern_metadata(Metadata {
+        entries: Box::new([entry.into()]),
+        unknown_fields: Box::default(),
+    });
+    let readable = text::readable(&program);
+    assert!(
+        readable.contains(
+            "            # Annotation: {'stage': 'attn'} No stacktrace found for following nodes\n"
+        ),
+        "{readable}"
     );
 }
 
