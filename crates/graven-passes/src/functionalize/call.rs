@@ -271,7 +271,7 @@ impl Machine<'_> {
         } else {
             MultiView::Split { full: None }
         };
-        let elements = self.elements_of(kind, graven_ir::SymInt::Int(dim), &sizes)?;
+        let elements = self.elements_of(kind, dim, wrapped as i64, &sizes)?;
         Ok(self.split_elements(of, values, elements))
     }
 

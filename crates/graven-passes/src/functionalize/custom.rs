@@ -4,7 +4,7 @@
 //! each written argument and how the argument views it, and returns the operator's own results,
 //! then the new bases.
 
-use graven_ir::{Argument, ArgumentKind, Input, SymInt, TargetId, TensorMeta, Value};
+use graven_ir::{Argument, ArgumentKind, Input, ListKind, SymInt, TargetId, TensorMeta, Value};
 use graven_ops::registry::OperatorId;
 
 use super::error::FunctionalizeError;
@@ -64,9 +64,14 @@ impl Machine<'_> {
             entry.return_aliases(),
         );
         let own_count = own.len();
+        let own_is_absent = matches!(*own, [Value::None]);
         let value = self.wrapper_value(own, &bases);
         let wrapper = self.context.target(WRAPPER);
         let node = self.record(wrapper, wrapped.into(), value.clone());
+        if own_is_absent {
+            // torch reads the result that there is not; the name is taken.
+            self.record_getitem(node, 0, Value::None);
+        }
         let results = self.record_results(node, &value);
         for (index, &base) in bases.tensors.iter().enumerate() {
             if let Some(super::machine::Recorded::One(value)) = results.result(own_count + index) {
@@ -176,11 +181,20 @@ impl Machine<'_> {
             let argument = match argument {
                 Described::Flag => Argument::Bool(true),
                 Described::One(size) => self.sym_int_argument(size)?,
-                Described::Many(sizes) => self.sizes_argument(&sizes)?,
+                Described::Many(sizes) => self.sizes_tuple(&sizes)?,
             };
             wrapped.push(self.keyword(&format!("_{name}_{suffix}"), argument));
         }
         Ok(())
+    }
+
+    /// torch describes a view by tuples.
+    fn sizes_tuple(&mut self, sizes: &[SymInt]) -> Result<Argument, FunctionalizeError> {
+        let items: Result<Box<[Argument]>, _> = sizes
+            .iter()
+            .map(|size| self.sym_int_argument(*size))
+            .collect();
+        Ok(Argument::List(ListKind::Tuple, items?))
     }
 
     /// A tensor that is the base of the storage of `tensor`.

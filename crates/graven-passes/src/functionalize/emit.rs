@@ -251,22 +251,6 @@ impl Machine<'_> {
         })
     }
 
-    /// A list of sizes as an argument.
-    pub(crate) fn sizes_argument(
-        &mut self,
-        sizes: &[SymInt],
-    ) -> Result<Argument, FunctionalizeError> {
-        let items: Result<Box<[Argument]>, _> = sizes
-            .iter()
-            .map(|size| self.sym_int_argument(*size))
-            .collect();
-        let items = items?;
-        Ok(Argument::List(
-            list_kind_of(&SchemaType::SymInt, &items),
-            items,
-        ))
-    }
-
     /// A recorded argument as a formula sees it: nodes that hold symbolic integers are their
     /// expressions.
     pub(crate) fn arg_of(&self, argument: &Argument) -> Arg<NodeId> {

@@ -71,7 +71,7 @@ impl Machine<'_> {
         let of = self.tensor_operand(inputs, 0)?;
         let value = recorded.cloned().unwrap_or(Value::None);
         if let Value::SymInt(size) = value
-            && let Some(known) = self.known_sym_int(size)
+            && let Some(known) = self.input_sym_int(size)?
         {
             return Ok(known);
         }
@@ -103,8 +103,8 @@ impl Machine<'_> {
                 self.context.target_name(target).to_owned(),
             )));
         };
-        if self.tensor(of).meta == meta {
-            return Ok(Binding::Tensor(of));
+        if inputs.len() > 1 && matches!(inputs[1].operand, Operand::Tensor(_)) && self.is_base(of) {
+            return self.call_resize_as(of, meta, inputs);
         }
         if self.fits_in_base(of, meta) {
             return self.resize_as_view(of, meta);
@@ -114,6 +114,20 @@ impl Machine<'_> {
         let functional = self.target_of("aten::resize")?;
         let args = [Arg::Value(value), Arg::ints(sizes)];
         let lowered = self.inputs_of(functional, &args, &[])?;
+        let value = self.record(functional, lowered, Value::Tensor(meta));
+        self.replace_base(of, value)?;
+        Ok(Binding::Tensor(of))
+    }
+
+    /// `a.resize_as_(b)` of a whole storage.
+    fn call_resize_as(
+        &mut self,
+        of: TensorId,
+        meta: TensorMetaId,
+        inputs: &[CallInput],
+    ) -> Result<Binding, FunctionalizeError> {
+        let functional = self.target_of("aten::resize_as")?;
+        let lowered = self.lower_all(inputs)?;
         let value = self.record(functional, lowered, Value::Tensor(meta));
         self.replace_base(of, value)?;
         Ok(Binding::Tensor(of))
@@ -200,12 +214,14 @@ impl Machine<'_> {
         let target = self.target_of("aten::as_strided")?;
         let geometry = self.context.meta(meta).clone();
         let base = self.storage(self.tensor(of).storage).base;
-        let args = [
+        let mut args = vec![
             Arg::Value(base),
             Arg::ints(geometry.sizes.iter().copied()),
             Arg::ints(geometry.strides.iter().copied()),
-            Arg::Int(geometry.storage_offset),
         ];
+        if geometry.storage_offset != SymInt::Int(0) {
+            args.push(Arg::Int(geometry.storage_offset));
+        }
         let inputs = self.inputs_of(target, &args, &[])?;
         let value = self.record(target, inputs.clone(), Value::Tensor(meta));
         let view = self.push_view(View {

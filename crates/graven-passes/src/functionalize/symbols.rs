@@ -48,6 +48,20 @@ impl Machine<'_> {
         }
     }
 
+    /// The same, and the size of a placeholder, which is read there when no node holds it yet:
+    /// torch reads a symbol on the first input that has it.
+    pub(crate) fn input_sym_int(
+        &mut self,
+        size: SymInt,
+    ) -> Result<Option<Binding>, FunctionalizeError> {
+        if let SymInt::Expr(expr) = size
+            && self.symbols.sources.contains_key(&expr)
+        {
+            self.expression_argument(expr)?;
+        }
+        Ok(self.known_sym_int(size))
+    }
+
     /// A call of a function on symbolic numbers. An expression that a node holds already is not
     /// recorded again.
     pub(crate) fn call_symbolic(
@@ -57,15 +71,10 @@ impl Machine<'_> {
         recorded: Option<&Value>,
     ) -> Result<Binding, FunctionalizeError> {
         let value = recorded.cloned().unwrap_or(Value::None);
-        match value {
-            Value::SymInt(size) => {
-                if let Some(known) = self.known_sym_int(size) {
-                    return Ok(known);
-                }
-            }
-            Value::Bool(value) => return Ok(Binding::Constant(Argument::Bool(value))),
-            Value::Float(value) => return Ok(Binding::Constant(Argument::Float(value))),
-            _ => {}
+        if let Value::SymInt(size) = value
+            && let Some(known) = self.known_sym_int(size)
+        {
+            return Ok(known);
         }
         let lowered = self.lower_all(inputs)?;
         let node = self.record(target, lowered, value.clone());
@@ -94,6 +103,8 @@ impl Machine<'_> {
                 continue;
             }
             let operands: Vec<SymExprId> = match self.context.exprs.get(next) {
+                // A size of an input is read there, whatever it is made of.
+                _ if self.symbols.sources.contains_key(&next) => Vec::new(),
                 SymExpr::Call(_, args) => args.to_vec(),
                 _ => Vec::new(),
             };

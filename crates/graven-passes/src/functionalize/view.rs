@@ -259,25 +259,21 @@ impl Machine<'_> {
     }
 
     /// The single-output views that regenerate the results of `split`, `split_with_sizes` or
-    /// `unbind`.
+    /// `unbind`. They name the dimension as the program does, their inverses count it from the
+    /// front.
     pub(crate) fn elements_of(
         &mut self,
         kind: MultiView,
-        dim: SymInt,
+        dim: i64,
+        wrapped_dim: i64,
         sizes: &[SymInt],
     ) -> Result<Vec<Element>, FunctionalizeError> {
         match kind {
-            MultiView::Unbind => sizes
-                .iter()
-                .enumerate()
-                .map(|(index, _)| {
-                    let args = [Arg::None, Arg::Int(dim), Arg::int(index as i64)];
-                    self.element(
-                        "aten::select.int",
-                        &args,
-                        None,
-                        Inverse::Scatter("aten::select_scatter"),
-                    )
+            MultiView::Unbind => (0..sizes.len() as i64)
+                .map(|index| {
+                    let args = |dim| [Arg::None, Arg::int(dim), Arg::int(index)];
+                    let inverse = Inverse::Scatter("aten::select_scatter");
+                    self.element("aten::select.int", &args(dim), &args(wrapped_dim), inverse)
                 })
                 .collect(),
             MultiView::Split { full } => {
@@ -289,13 +285,14 @@ impl Machine<'_> {
                         Some(full) => self.add(start, full)?,
                         None => clamped,
                     };
-                    let args = |end| [Arg::None, Arg::Int(dim), Arg::Int(start), Arg::Int(end)];
-                    let inverse_args = (clamped != end).then(|| args(clamped));
+                    let args =
+                        |dim, end| [Arg::None, Arg::int(dim), Arg::Int(start), Arg::Int(end)];
+                    let (call, inverse_call) = (args(dim, end), args(wrapped_dim, clamped));
                     let inverse = Inverse::Scatter("aten::slice_scatter");
                     elements.push(self.element(
                         "aten::slice.Tensor",
-                        &args(end),
-                        inverse_args.as_ref(),
+                        &call,
+                        &inverse_call,
                         inverse,
                     )?);
                     start = clamped;
@@ -309,14 +306,14 @@ impl Machine<'_> {
         &mut self,
         operator: &str,
         args: &[Arg<NodeId>],
-        inverse_args: Option<&[Arg<NodeId>; 4]>,
+        inverse_args: &[Arg<NodeId>],
         inverse: Inverse,
     ) -> Result<Element, FunctionalizeError> {
         let target = self.target_of(operator)?;
         let inputs = self.inputs_of(target, args, &[])?;
-        let inverse_inputs = match inverse_args {
-            Some(args) => Some(self.inputs_of(target, args, &[])?),
-            None => None,
+        let inverse_inputs = match args == inverse_args {
+            true => None,
+            false => Some(self.inputs_of(target, inverse_args, &[])?),
         };
         Ok(Element {
             call: ViewCall {

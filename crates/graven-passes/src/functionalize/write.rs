@@ -7,7 +7,7 @@ use graven_ir::{Argument, ArgumentKind, Input, NodeId, TargetId, TensorMetaId, V
 use graven_ops::Registry;
 use graven_ops::catalogue::layout;
 use graven_ops::registry::OperatorId;
-use graven_ops::shape;
+
 use graven_ops::tags::Tag;
 use graven_ops::twin::{TensorOption, Twin, TwinArgument, TwinResult};
 use smallvec::SmallVec;
@@ -72,13 +72,31 @@ impl Machine<'_> {
         let registry = self.registry;
         let schema = registry.operator(twin.operator).schema();
         let mut taken = Vec::with_capacity(inputs.len());
-        for (argument, source) in schema.arguments.iter().zip(&twin.arguments) {
+        for (index, (argument, source)) in schema.arguments.iter().zip(&twin.arguments).enumerate()
+        {
             let input = match *source {
                 TwinArgument::Argument(source) => {
                     let index = positions.iter().position(|position| *position == source);
                     index.and_then(|index| inputs.get(index)).cloned()
                 }
                 TwinArgument::OptionOfOut(option) => self.option_of_out(inputs, option),
+            };
+            // A default of the writing operator that the twin does not share is given.
+            let default = twin
+                .defaults
+                .iter()
+                .find(|(position, _)| *position == index);
+            let input = match (input, default) {
+                (None, Some((_, default))) => {
+                    let value = self.default_argument(default, &argument.ty);
+                    let kind = ArgumentKind::Positional;
+                    Some(CallInput {
+                        name: self.empty_name,
+                        kind,
+                        operand: Operand::Fixed(value),
+                    })
+                }
+                (input, _) => input,
             };
             if let Some(input) = input {
                 let name = self.context.names.intern(&argument.name);
@@ -258,7 +276,7 @@ impl Machine<'_> {
         target: TargetId,
         lowered: &[Input],
     ) -> Result<Value, FunctionalizeError> {
-        if self.may_change_dtype(call.operator, lowered)
+        if (call.has_out() || self.may_change_dtype(call.twin.operator, lowered))
             && let Ok(value) = self.infer(target, lowered)
         {
             return Ok(value);
@@ -305,10 +323,10 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether the twin may return another dtype than its first argument has: operators with
+    /// Whether a twin may return another dtype than its first argument has: operators with
     /// arguments of several dtypes, and those that return truth values.
-    fn may_change_dtype(&self, operator: OperatorId, lowered: &[Input]) -> bool {
-        let operator = self.registry.operator(operator);
+    fn may_change_dtype(&self, twin: OperatorId, lowered: &[Input]) -> bool {
+        let operator = self.registry.operator(twin);
         if !operator.has_tag(Tag::Pointwise) {
             return false;
         }
@@ -355,6 +373,17 @@ impl WritingCall<'_> {
 }
 
 impl WritingCall<'_> {
+    /// Whether an argument is written whose old value the twin does not take.
+    fn has_out(&self) -> bool {
+        self.twin.results.iter().any(|result| match result {
+            TwinResult::NewValueOf(argument) => !self
+                .twin
+                .arguments
+                .contains(&TwinArgument::Argument(*argument)),
+            TwinResult::Own(_) => false,
+        })
+    }
+
     /// The twin's result of this index. A single result, a list included, is the first.
     fn result<'r>(&self, results: &'r Recorded, index: usize) -> Option<&'r Recorded> {
         match (self.twin.results.len(), results) {
