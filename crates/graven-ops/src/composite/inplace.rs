@@ -11,11 +11,15 @@ use crate::shape;
 pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
     Some(match operator {
         "aten::fill_diagonal_" => fill_diagonal_,
+        "aten::float_power.Scalar_out" => float_power_of_scalar_out,
+        "aten::float_power.Tensor_Scalar_out" => float_power_by_scalar_out,
+        "aten::float_power.Tensor_Tensor_out" => float_power_out,
         "aten::float_power_.Scalar" => float_power_scalar_,
         "aten::float_power_.Tensor" => float_power_tensor_,
         "aten::relu6_" => relu6_,
         "aten::rrelu_" => rrelu_,
         "aten::selu_" => selu_,
+        "aten::special_round.out" => round_out,
         "aten::square.out" => square_out,
         "aten::square_" => square_,
         _ => return None,
@@ -76,7 +80,7 @@ fn rrelu_<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
 
 fn float_power_scalar_<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     let this = call.tensor("self")?;
-    let exponent = call.given("exponent").cloned().unwrap_or(Arg::None);
+    let exponent = scalar(call, "exponent");
     let dtype = shape::float_power_dtype(&[emit.meta(this).dtype], &exponent);
     if emit.meta(this).dtype != dtype {
         return Err(call.unfit(format!("computes in {}", dtype.name())).into());
@@ -100,6 +104,61 @@ fn float_power_tensor_<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Take
     let exponent = in_dtype(emit, exponent, dtype)?;
     let args = [tensor(this), Arg::Value(exponent)];
     Ok(value(one(emit, "aten::pow_.Tensor", &args, &[])?))
+}
+
+fn float_power_by_scalar_out<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    let (this, exponent) = (call.tensor("self")?, scalar(call, "exponent"));
+    let dtype = shape::float_power_dtype(&[emit.meta(this).dtype], &exponent);
+    let this = in_dtype(emit, this, dtype)?;
+    let args = [Arg::Value(this), shape::scalar_in(dtype, exponent)];
+    power_out(emit, call, "aten::pow.Tensor_Scalar_out", &args)
+}
+
+fn float_power_of_scalar_out<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    let (base, exponent) = (scalar(call, "self"), call.tensor("exponent")?);
+    let dtype = shape::float_power_dtype(&[emit.meta(exponent).dtype], &base);
+    let exponent = in_dtype(emit, exponent, dtype)?;
+    let args = [shape::scalar_in(dtype, base), Arg::Value(exponent)];
+    power_out(emit, call, "aten::pow.Scalar_out", &args)
+}
+
+fn float_power_out<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    let (this, exponent) = (call.tensor("self")?, call.tensor("exponent")?);
+    let dtypes = [emit.meta(this).dtype, emit.meta(exponent).dtype];
+    let dtype = shape::float_power_dtype(&dtypes, &Arg::<E::Value>::None);
+    // The exponent is converted first.
+    let exponent = in_dtype(emit, exponent, dtype)?;
+    let this = in_dtype(emit, this, dtype)?;
+    let args = [Arg::Value(this), Arg::Value(exponent)];
+    power_out(emit, call, "aten::pow.Tensor_Tensor_out", &args)
+}
+
+fn power_out<E: Emit>(
+    emit: &mut E,
+    call: &Call<'_, E::Value>,
+    operator: &str,
+    args: &[Arg<E::Value>],
+) -> Taken<E> {
+    let kwargs = [("out", tensor(call.tensor("out")?))];
+    Ok(value(one(emit, operator, args, &kwargs)?))
+}
+
+fn scalar<V: Clone>(call: &Call<'_, V>, name: &str) -> Arg<V> {
+    call.given(name).cloned().unwrap_or(Arg::None)
+}
+
+fn round_out<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    let kwargs = [
+        ("decimals", Arg::int(call.const_int("decimals")?)),
+        ("out", tensor(call.tensor("out")?)),
+    ];
+    let args = [tensor(call.tensor("self")?)];
+    Ok(value(one(
+        emit,
+        "aten::round.decimals_out",
+        &args,
+        &kwargs,
+    )?))
 }
 
 fn in_dtype<E: Emit>(emit: &mut E, of: &E::Value, dtype: DType) -> Result<E::Value, E::Error> {
@@ -178,7 +237,7 @@ fn fill_along<E: Emit>(
     let list = |size: SymInt| Arg::ints(Dims::from_slice(&[size]));
     let args = [tensor(this), list(length), list(stride), Arg::Int(offset)];
     let diagonal = one(emit, "aten::as_strided", &args, &[])?;
-    let fill = call.given("fill_value").cloned().unwrap_or(Arg::None);
+    let fill = scalar(call, "fill_value");
     emit.call("aten::fill_.Scalar", &[Arg::Value(diagonal), fill], &[])?;
     Ok(())
 }

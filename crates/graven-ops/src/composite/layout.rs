@@ -12,6 +12,7 @@ use crate::shape::{self, wrap_dim};
 
 pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
     Some(match operator {
+        "aten::cartesian_prod" => cartesian_prod,
         "aten::contiguous" => contiguous,
         "aten::flatten.using_ints" => flatten,
         "aten::ravel" => ravel,
@@ -119,10 +120,26 @@ fn view_as<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
 
 fn flatten<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     let this = call.tensor("self")?;
+    flattened(
+        emit,
+        call,
+        this,
+        call.const_int("start_dim")?,
+        call.const_int("end_dim")?,
+    )
+}
+
+/// One dimension in the place of those from `start` to `end`.
+fn flattened<E: Emit>(
+    emit: &mut E,
+    call: &Call<'_, E::Value>,
+    this: &E::Value,
+    start: i64,
+    end: i64,
+) -> Taken<E> {
     let sizes = emit.meta(this).sizes.clone();
     let rank = sizes.len();
-    let start = wrap_dim(call, call.const_int("start_dim")?, rank)?;
-    let end = wrap_dim(call, call.const_int("end_dim")?, rank)?;
+    let (start, end) = (wrap_dim(call, start, rank)?, wrap_dim(call, end, rank)?);
     if start > end {
         return Err(call.unfit("start_dim comes after end_dim").into());
     }
@@ -133,10 +150,10 @@ fn flatten<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
         return Ok(Outcome::Input(this.clone()));
     }
     let flat = sized(call, emit.context().exprs.product_of(&sizes[start..=end]))?;
-    let mut flattened = Dims::from_slice(&sizes[..start]);
-    flattened.push(flat);
-    flattened.extend_from_slice(&sizes[end + 1..]);
-    reshaped(emit, call, this, flattened)
+    let mut new_sizes = Dims::from_slice(&sizes[..start]);
+    new_sizes.push(flat);
+    new_sizes.extend_from_slice(&sizes[end + 1..]);
+    reshaped(emit, call, this, new_sizes)
 }
 
 fn ravel<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
@@ -165,4 +182,31 @@ fn unflatten<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     unflattened.extend(parts);
     unflattened.extend_from_slice(&sizes[dim + 1..]);
     Ok(value(view(emit, this, unflattened)?))
+}
+
+/// The rows of a table of all combinations: the flattened grids side by side.
+fn cartesian_prod<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    let tensors = call.tensors("tensors")?;
+    if tensors.iter().any(|this| emit.meta(this).sizes.len() != 1) {
+        return Err(call.problem("tensors", "must be vectors").into());
+    }
+    if let [only] = tensors[..] {
+        return Ok(Outcome::Input(only.clone()));
+    }
+    let vectors = Arg::List(tensors.into_iter().map(tensor).collect());
+    let indexing = [("indexing", Arg::Str("ij".into()))];
+    let grids = emit.call("aten::meshgrid.indexing", &[vectors], &indexing)?;
+    let mut columns = Vec::with_capacity(grids.len());
+    for grid in grids {
+        match flattened(emit, call, &grid, 0, -1)? {
+            Outcome::Input(column) => columns.push(Arg::Value(column)),
+            Outcome::Values(made) => columns.extend(made.into_iter().map(Arg::Value)),
+        }
+    }
+    Ok(value(one(
+        emit,
+        "aten::stack",
+        &[Arg::List(columns), Arg::int(1)],
+        &[],
+    )?))
 }

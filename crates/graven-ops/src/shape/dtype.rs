@@ -161,10 +161,16 @@ fn combine(decides: Option<DType>, other: Option<DType>) -> Option<DType> {
     })
 }
 
+/// Whether these are integers or truth values.
+pub(crate) fn is_integral(dtype: DType) -> bool {
+    matches!(category(dtype), Category::Bool | Category::Integral)
+}
+
 /// The dtype of a computation that is done in floating-point numbers.
 pub(crate) fn to_floating(dtype: DType) -> DType {
-    match category(dtype) {
-        Category::Bool | Category::Integral => DType::Float32,
-        Category::Floating | Category::Complex => dtype,
+    if is_integral(dtype) {
+        DType::Float32
+    } else {
+        dtype
     }
 }

@@ -6,8 +6,12 @@
 
 mod dtype;
 mod fresh;
+mod index;
+mod join;
 mod layout;
+mod norm;
 mod pointwise;
+mod reduce;
 mod rule;
 mod view;
 
@@ -36,6 +40,10 @@ pub(crate) use rule::wrap_dim;
 fn rule_of(operator: &str, tags: Tags) -> Option<Rule> {
     view::rule(operator)
         .or_else(|| fresh::rule(operator))
+        .or_else(|| join::rule(operator))
+        .or_else(|| reduce::rule(operator))
+        .or_else(|| index::rule(operator))
+        .or_else(|| norm::rule(operator))
         .or_else(|| pointwise::rule(operator, tags))
 }
 

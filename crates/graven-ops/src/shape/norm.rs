@@ -1,0 +1,69 @@
+//! Shape rules of normalization and of activations with more than one result.
+
+use graven_ir::value::Dims;
+use graven_ir::{SymInt, TensorMeta};
+use smallvec::smallvec;
+
+use super::layout;
+use super::rule::{Inference, Metas, Rule};
+use crate::emit::EmitError;
+
+/// The rule of an operator of these families.
+pub(super) fn rule(operator: &str) -> Option<Rule> {
+    Some(match operator {
+        "aten::_native_batch_norm_legit.no_stats" => batch_norm,
+        "aten::_native_batch_norm_legit_functional" => batch_norm_functional,
+        "aten::_native_batch_norm_legit_no_training" => batch_norm_no_training,
+        "aten::rrelu_with_noise_functional" => rrelu_functional,
+        _ => return None,
+    })
+}
+
+/// Result, and the batch's statistics.
+fn batch_norm(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let channels = rule.channels()?;
+    rule.normalized(channels)
+}
+
+/// The same, and the new running statistics.
+fn batch_norm_functional(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let mut metas = batch_norm(rule)?;
+    for name in ["running_mean", "running_var"] {
+        let running = rule.call.tensor(name)?;
+        metas.push(rule.like(running)?);
+    }
+    Ok(metas)
+}
+
+/// Result, and no statistics.
+fn batch_norm_no_training(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    rule.normalized(SymInt::Int(0))
+}
+
+fn rrelu_functional(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let (this, noise) = (rule.this()?, rule.call.tensor("noise")?);
+    Ok(smallvec![rule.like(this)?, rule.like(noise)?])
+}
+
+impl Inference<'_> {
+    fn channels(&self) -> Result<SymInt, EmitError> {
+        let channels = self.call.tensor("input")?.sizes.get(1).copied();
+        channels.ok_or_else(|| self.call.unfit("takes a tensor of at least 2 dimensions"))
+    }
+
+    /// The input normalized, in the layout that it suggests, and two statistics of `count`
+    /// elements.
+    fn normalized(&mut self, count: SymInt) -> Result<Metas, EmitError> {
+        let input = self.call.tensor("input")?;
+        let format = layout::suggested_format(self.exprs, input);
+        let format = format.map_err(|error| self.call.unfit(error.to_string()))?;
+        let strides = self.strides_in_format(&input.sizes, format)?;
+        let result = TensorMeta {
+            strides,
+            storage_offset: SymInt::Int(0),
+            ..input.clone()
+        };
+        let statistic = self.fresh(input, Dims::from_slice(&[count]))?;
+        Ok(smallvec![result, statistic.clone(), statistic])
+    }
+}
