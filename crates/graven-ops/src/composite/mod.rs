@@ -10,6 +10,7 @@ mod inplace;
 mod layout;
 mod norm;
 mod rename;
+mod shrink;
 mod split;
 mod view;
 
@@ -54,6 +55,7 @@ pub fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
         .or_else(|| dropout::formula(operator))
         .or_else(|| inplace::formula(operator))
         .or_else(|| rename::formula(operator))
+        .or_else(|| shrink::formula(operator))
 }
 
 /// Calls an operator that returns one tensor.

@@ -40,13 +40,21 @@ impl Machine<'_> {
             argument: Argument::Operator(target),
         }];
         let mut written: Vec<(String, Operand)> = Vec::new();
-        for (input, &position) in inputs.iter().zip(&positions) {
-            let name = &*entry.schema().arguments[position].name;
+        for (position, argument) in entry.schema().arguments.iter().enumerate() {
+            let given = positions.iter().position(|given| *given == position);
+            let operand = match given.and_then(|index| inputs.get(index)) {
+                Some(input) => input.operand.clone(),
+                // torch hands defaults on.
+                None => match &argument.default {
+                    Some(default) => Operand::Fixed(self.default_argument(default, &argument.ty)),
+                    None => continue,
+                },
+            };
             if is_written(position) {
-                written.push((name.to_owned(), input.operand.clone()));
+                written.push((argument.name.to_string(), operand));
             } else {
-                let argument = self.lower(&input.operand)?;
-                wrapped.push(self.keyword(name, argument));
+                let value = self.lower(&operand)?;
+                wrapped.push(self.keyword(&argument.name, value));
             }
         }
         let mut bases = Bases::default();

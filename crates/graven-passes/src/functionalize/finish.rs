@@ -51,6 +51,7 @@ impl Machine<'_> {
             move_tokens_first(&mut signature.outputs, &mut outputs);
         }
         let metadata_mutations = self.metadata_mutations(inputs)?;
+        self.name_late_nodes();
         let mut graph = std::mem::take(&mut self.graph);
         graph.outputs = outputs;
         graph.output_metadata = program.graph.output_metadata;
@@ -60,7 +61,6 @@ impl Machine<'_> {
         if self.drop_last_copies(&mut graph, &signature) {
             self.sweep(&mut graph);
         }
-        self.fix_assertion_texts(&mut graph);
         let writes = self.take_writes(inputs);
         Ok(Finished {
             graph,
@@ -277,37 +277,6 @@ impl Machine<'_> {
                     && a.layout == b.layout
             }
             _ => false,
-        }
-    }
-
-    /// The text of a runtime assertion names the node that it checks.
-    fn fix_assertion_texts(&mut self, graph: &mut Graph) {
-        let Some(target) = self
-            .context
-            .find_target("torch.ops.aten._assert_scalar.default")
-        else {
-            return;
-        };
-        for index in 0..graph.nodes.len() {
-            if graph.nodes[index].op != Op::Call(target) {
-                continue;
-            }
-            let [condition, message, ..] = &*graph.nodes[index].inputs else {
-                continue;
-            };
-            let (Argument::Node(condition), Argument::String(text)) =
-                (&condition.argument, &message.argument)
-            else {
-                continue;
-            };
-            let text = self.context.names.get(*text);
-            let Some((start, _)) = text.rsplit_once(" on node '") else {
-                continue;
-            };
-            let checked = self.context.names.get(graph.node(*condition).name);
-            let text = format!("{start} on node '{checked}'");
-            let text = self.context.names.intern(&text);
-            graph.nodes[index].inputs[1].argument = Argument::String(text);
         }
     }
 }

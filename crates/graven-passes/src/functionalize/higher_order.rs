@@ -2,7 +2,9 @@
 //! each on its own.
 
 use graven_ir::graph::NestedGraph;
-use graven_ir::{Argument, ArgumentKind, Graph, GraphId, Input, NodeId, Op, TargetId, Value};
+use graven_ir::{
+    Argument, ArgumentKind, Graph, GraphId, Input, ListKind, NodeId, Op, TargetId, Value,
+};
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, Machine, Operand, TensorId};
@@ -135,7 +137,14 @@ impl Machine<'_> {
                 continue;
             }
             let operand = self.operand(scope, &input.argument)?;
-            lowered.push(Some(self.lower(&operand)?));
+            let value = match self.lower(&operand)? {
+                // `scan` is given what it only reads as a tuple.
+                Argument::List(_, items) if name == "scan" && index + 1 == node.inputs.len() => {
+                    Argument::List(ListKind::Tuple, items)
+                }
+                value => value,
+            };
+            lowered.push(Some(value));
             flatten_into(operand, &mut operands);
         }
         let source = scope.graph;

@@ -10,6 +10,7 @@
 //! It needs of an operator only its schema, and for views their inverse; it reads shapes from the
 //! metadata that the program carries. It never looks at data.
 
+mod assertions;
 mod autocast;
 mod call;
 mod composite;

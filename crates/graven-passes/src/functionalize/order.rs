@@ -17,11 +17,11 @@ struct Module {
 }
 
 /// For each placeholder of the functional program the position that it has in the raw one.
-pub(crate) fn placeholder_order(program: &ExportedProgram) -> Vec<usize> {
+pub(crate) fn placeholder_order(context: &Context, program: &ExportedProgram) -> Vec<usize> {
     let specs = &program.signature.inputs;
     let mut modules = vec![Module::default()];
     for (position, spec) in specs.iter().enumerate() {
-        hang(&mut modules, &program.context, spec, position);
+        hang(&mut modules, context, spec, position);
     }
     let (mut parameters, mut buffers): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut pending = vec![0_usize];

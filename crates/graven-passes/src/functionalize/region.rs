@@ -191,7 +191,7 @@ impl Machine<'_> {
         &mut self,
         program: &ExportedProgram,
     ) -> Result<Finished, FunctionalizeError> {
-        let order = super::order::placeholder_order(program);
+        let order = super::order::placeholder_order(&self.context, program);
         let mut scope = Scope::new(&program.graph);
         let inputs = self.bind_inputs(program, &order, &mut scope)?;
         self.run_nodes(&mut scope)?;

@@ -68,6 +68,7 @@ impl Machine<'_> {
                 meta,
             });
         }
+        self.record_input_sizes();
         self.input_tensors = self.tensors.len();
         self.join_shared(program, &inputs)?;
         Ok(inputs)

@@ -2,8 +2,11 @@
 //! that none holds.
 
 use graven_ir::symint::{SymExpr, SymFunction};
-use graven_ir::{Argument, ArgumentKind, Input, NodeId, Op, SymExprId, SymInt, TargetId, Value};
-use rustc_hash::FxHashMap;
+use graven_ir::{
+    Argument, ArgumentKind, Input, MetadataId, Node, NodeId, Op, SymExprId, SymInt, TargetId, Value,
+};
+use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::FunctionalizeError;
 use super::machine::{Binding, CallInput, Machine};
@@ -13,7 +16,22 @@ use super::machine::{Binding, CallInput, Machine};
 pub(crate) struct Symbols {
     nodes: FxHashMap<SymExprId, NodeId>,
     /// For a symbol's expression: a placeholder and the dimension that has this size.
-    sources: FxHashMap<SymExprId, (NodeId, usize)>,
+    sources: IndexMap<SymExprId, (NodeId, usize)>,
+    /// The nodes that read sizes of placeholders. They take their names when everything else
+    /// has one.
+    pub(crate) input_sizes: Vec<NodeId>,
+    /// Expressions that torch would have recorded while tracing.
+    pub(crate) traced: FxHashSet<SymExprId>,
+}
+
+impl Symbols {
+    /// Whether a node of the trace holds the expression, other than those that read sizes of
+    /// placeholders.
+    pub(crate) fn is_symbol_recorded(&self, expr: SymExprId) -> bool {
+        self.nodes
+            .get(&expr)
+            .is_some_and(|node| !self.input_sizes.contains(node))
+    }
 }
 
 impl Machine<'_> {
@@ -29,6 +47,41 @@ impl Machine<'_> {
                 self.symbols.sources.entry(expr).or_insert((node, dim));
             }
         }
+    }
+
+    /// Reads the symbolic sizes of all placeholders, behind the last of them. Those that no one
+    /// uses are dead.
+    pub(crate) fn record_input_sizes(&mut self) {
+        let candidate = self.context.names.intern("sym_size_int");
+        let sources: Vec<_> = self
+            .symbols
+            .sources
+            .iter()
+            .map(|(expr, source)| (*expr, *source))
+            .collect();
+        for (expr, (source, dim)) in sources {
+            if self.symbols.nodes.contains_key(&expr) {
+                continue;
+            }
+            let target = self.context.target("torch.ops.aten.sym_size.int");
+            let inputs = self.size_inputs(source, dim);
+            let node = self.graph.push(Node {
+                name: candidate,
+                op: Op::Call(target),
+                inputs,
+                value: Value::SymInt(SymInt::Expr(expr)),
+                metadata: MetadataId::EMPTY,
+            });
+            self.symbols.nodes.insert(expr, node);
+            self.symbols.input_sizes.push(node);
+        }
+    }
+
+    fn size_inputs(&mut self, source: NodeId, dim: usize) -> Box<[Input]> {
+        Box::new([
+            self.input("self", Argument::Node(source)),
+            self.input("dim", Argument::Int(dim as i64)),
+        ])
     }
 
     /// Notes that `node` holds the symbolic number `value`.
@@ -138,13 +191,10 @@ impl Machine<'_> {
     ) -> Result<(), FunctionalizeError> {
         if let Some(&(source, dim)) = self.symbols.sources.get(&expr) {
             let target = self.context.target("torch.ops.aten.sym_size.int");
-            let inputs = [
-                self.input("self", Argument::Node(source)),
-                self.input("dim", Argument::Int(dim as i64)),
-            ];
+            let inputs = self.size_inputs(source, dim);
             let candidate = self.context.names.intern("sym_size_int");
             let value = Value::SymInt(SymInt::Expr(expr));
-            let node = self.record_as(candidate, Op::Call(target), Box::new(inputs), value.clone());
+            let node = self.record_as(candidate, Op::Call(target), inputs, value.clone());
             self.note_symbol(node, &value);
             return Ok(());
         }

@@ -35,6 +35,7 @@ impl Machine<'_> {
         let positions = self.schema_positions(operator, inputs)?;
         let taken = self.twin_inputs(twin, inputs, &positions)?;
         let lowered = self.lower_all(&taken)?;
+        self.take_names_of_checks(twin.operator, &lowered);
         let target = self.target_of_operator(twin.operator);
         let call = WritingCall {
             operator,
