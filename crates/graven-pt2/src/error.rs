@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+pub use crate::pickle::PickleError;
+
 /// Why an archive could not be read or written. Each message says what is wrong, where, and
 /// what can be done about it.
 #[derive(Debug, Error)]
@@ -364,6 +366,24 @@ pub enum Pt2Error {
         name: String,
         /// What is wrong.
         reason: &'static str,
+    },
+
+    /// A pickle that is damaged, or holds more than tensors.
+    #[error("the pickle in `{path}` cannot be read")]
+    Pickle {
+        /// The entry.
+        path: String,
+        /// What is wrong with it.
+        source: PickleError,
+    },
+    /// A pickle that is something else than a mapping from names to tensors.
+    #[error(
+        "the pickle in `{path}` is no mapping from names to tensors; load the program with torch \
+         and save it with a current release"
+    )]
+    NotTensors {
+        /// The entry.
+        path: String,
     },
 
     // ---- what cannot be written ----

@@ -41,9 +41,34 @@ pub(crate) fn constants_config_path(model: &str) -> String {
     format!("{CONSTANTS}{model}_constants_config.json")
 }
 
+/// Its weights, as torch 2.8 wrote them: an archive of `torch.save`.
+pub(crate) fn pickled_weights_path(model: &str) -> String {
+    format!("{WEIGHTS}{model}.pt")
+}
+
+/// Its constants, as torch 2.8 wrote them.
+pub(crate) fn pickled_constants_path(model: &str) -> String {
+    format!("{CONSTANTS}{model}.pt")
+}
+
 /// Its sample inputs.
 pub(crate) fn sample_inputs_path(model: &str) -> String {
     format!("data/sample_inputs/{model}.pt")
+}
+
+/// Refuses bytes of the other order; `order` is what the archive says.
+pub(crate) fn check_byte_order(order: &[u8]) -> Result<(), Pt2Error> {
+    if order.trim_ascii_end() == BYTE_ORDER.as_bytes() {
+        return Ok(());
+    }
+    Err(Pt2Error::ByteOrder {
+        order: excerpt(order),
+    })
+}
+
+/// The beginning of a text, to be shown: a hostile one could have any length.
+fn excerpt(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).chars().take(40).collect()
 }
 
 /// An archive whose paths are seen without the top folder.
@@ -74,29 +99,16 @@ impl<'a> Layout<'a> {
                 folder: layout.folder,
             });
         }
-        layout.expect(FORMAT_PATH, FORMAT, |format| Pt2Error::ArchiveFormat {
-            format,
-        })?;
-        if layout.get(BYTE_ORDER_PATH).is_some() {
-            layout.expect(BYTE_ORDER_PATH, BYTE_ORDER, |order| Pt2Error::ByteOrder {
-                order,
-            })?;
+        let format = layout.text(FORMAT_PATH)?;
+        if format.trim_ascii_end() != FORMAT.as_bytes() {
+            return Err(Pt2Error::ArchiveFormat {
+                format: excerpt(format),
+            });
+        }
+        if let Some(order) = layout.get(BYTE_ORDER_PATH) {
+            check_byte_order(order.verified(BYTE_ORDER_PATH)?)?;
         }
         Ok(layout)
-    }
-
-    fn expect(
-        &self,
-        path: &str,
-        expected: &str,
-        error: impl FnOnce(String) -> Pt2Error,
-    ) -> Result<(), Pt2Error> {
-        let text = String::from_utf8_lossy(self.text(path)?);
-        if text.trim_end() == expected {
-            return Ok(());
-        }
-        // A hostile file could hold anything of any length.
-        Err(error(text.chars().take(40).collect()))
     }
 
     /// The entry at `path`.

@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 use graven_ir::state::Attachment;
 use graven_ir::{Context, ExportedProgram};
+use graven_ops::Registry;
 
 use crate::archive::{Archive, Bytes};
 use crate::error::Pt2Error;
 use crate::layout::{self, Layout};
 use crate::model::read_program;
+use crate::old_layout;
 use crate::payload::read_config;
 use crate::state::{Section, StateBuilder};
+use crate::torch_save::add_tensors;
 
 /// Reads the program in the archive at `path`.
 ///
@@ -23,7 +26,21 @@ use crate::state::{Section, StateBuilder};
 /// When the file cannot be read, is no archive of `torch.export.save`, or is one that is
 /// damaged or of a later format.
 pub fn read(path: impl AsRef<Path>) -> Result<ExportedProgram, Pt2Error> {
-    read_archive(&Bytes::map(path.as_ref())?)
+    read_with_schemas(path, &Registry::aten())
+}
+
+/// Reads the program in the archive at `path`, whose custom operators `registry` knows.
+///
+/// Their schemas matter for archives that were written before torch 2.7: those do not say which
+/// arguments are given by name.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_schemas(
+    path: impl AsRef<Path>,
+    registry: &Registry,
+) -> Result<ExportedProgram, Pt2Error> {
+    read_archive(&Bytes::map(path.as_ref())?, registry)
 }
 
 /// Reads the program in the archive that `bytes` are.
@@ -31,15 +48,18 @@ pub fn read(path: impl AsRef<Path>) -> Result<ExportedProgram, Pt2Error> {
 /// # Errors
 /// As [`read`].
 pub fn read_bytes(bytes: Vec<u8>) -> Result<ExportedProgram, Pt2Error> {
-    read_archive(&Bytes::new(bytes))
+    read_archive(&Bytes::new(bytes), &Registry::aten())
 }
 
-fn read_archive(bytes: &Bytes) -> Result<ExportedProgram, Pt2Error> {
+fn read_archive(bytes: &Bytes, registry: &Registry) -> Result<ExportedProgram, Pt2Error> {
     let archive = Archive::open(bytes)?;
+    if old_layout::is_old(&archive) {
+        return old_layout::read(&archive, registry);
+    }
     let layout = Layout::find(&archive)?;
     let model = layout.model()?;
     let model_path = layout::model_path(model);
-    let mut program = read_program(layout.text(&model_path)?, &model_path)?;
+    let mut program = read_program(layout.text(&model_path)?, &model_path, registry)?;
     if model != layout::DEFAULT_MODEL {
         program.model_name = Some(program.context.names.intern(model));
     }
@@ -66,18 +86,31 @@ fn read_state(
     used: &mut HashSet<String>,
 ) -> Result<(), Pt2Error> {
     let mut builder = StateBuilder::new();
-    for (section, folder, config_path) in [
+    for (section, folder, config_path, pickled_path) in [
         (
             Section::Weights,
             layout::WEIGHTS,
             layout::weights_config_path(model),
+            layout::pickled_weights_path(model),
         ),
         (
             Section::Constants,
             layout::CONSTANTS,
             layout::constants_config_path(model),
+            layout::pickled_constants_path(model),
         ),
     ] {
+        if let Some(entry) = layout.get(&pickled_path) {
+            add_tensors(
+                &mut builder,
+                program,
+                section,
+                entry.content(),
+                &pickled_path,
+            )?;
+            used.insert(pickled_path);
+            continue;
+        }
         let text = layout.text(&config_path)?;
         let payloads = read_config(&mut program.context, text, &config_path)?;
         used.insert(config_path);

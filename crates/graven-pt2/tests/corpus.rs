@@ -1,5 +1,8 @@
 //! Each case of the corpus is read, and written without a change.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

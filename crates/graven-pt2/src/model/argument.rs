@@ -1,7 +1,7 @@
 //! Reading the arguments of nodes: the archive's `Argument` union.
 
 use graven_ir::{Argument, Context, DType, Device, Layout, ListKind, MemoryFormat, NameId, NodeId};
-use serde::de::{Error as _, MapAccess, SeqAccess};
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
 
 use super::graph::{GraphParts, GraphReader};
 use crate::json::{
@@ -66,8 +66,9 @@ impl<'de> Union<'de> for ArgumentReader<'_, '_> {
     fn value<A: MapAccess<'de>>(self, tag: &str, map: &mut A) -> Result<Argument, A::Error> {
         let scope = self.0;
         Ok(match tag {
+            // `true`, and `[]` before torch 2.6.
             "as_none" => {
-                map.next_value::<bool>()?;
+                map.next_value::<IgnoredAny>()?;
                 Argument::None
             }
             "as_tensor" => {
@@ -275,7 +276,7 @@ impl<'de> Union<'de> for OptionalTensorReader<'_, '_> {
                 self.0.refer(Reference::Value(name))
             }
             "as_none" => {
-                map.next_value::<bool>()?;
+                map.next_value::<IgnoredAny>()?;
                 Argument::None
             }
             _ => return Err(unknown_form(Self::WHAT, tag)),
@@ -300,7 +301,7 @@ impl<'de> Fields<'de> for Named<'_> {
             "name" => self.name = Some(map.next_value_seed(Interned(names))?),
             "class_fqn" => self.class = Some(map.next_value_seed(Interned(names))?),
             _ => {
-                map.next_value::<serde::de::IgnoredAny>()?;
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(())
@@ -327,7 +328,7 @@ impl<'de> Fields<'de> for ComplexReader {
             "real" => self.real = Some(map.next_value::<Float>()?.0),
             "imag" => self.imag = Some(map.next_value::<Float>()?.0),
             _ => {
-                map.next_value::<serde::de::IgnoredAny>()?;
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(())
@@ -366,7 +367,7 @@ impl<'de> Fields<'de> for DeviceReader<'_> {
             }
             "index" => self.index = map.next_value()?,
             _ => {
-                map.next_value::<serde::de::IgnoredAny>()?;
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(())
@@ -401,7 +402,7 @@ impl<'de> Fields<'de> for GraphArgumentReader<'_, '_> {
                 self.graph = Some(map.next_value_seed(Object(reader))?);
             }
             _ => {
-                map.next_value::<serde::de::IgnoredAny>()?;
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(())

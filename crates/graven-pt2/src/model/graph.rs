@@ -1,8 +1,8 @@
 //! Reading a `Graph`: its parts as they stand in the text, names not yet resolved.
 
 use graven_ir::{
-    Argument, ArgumentKind, Context, Input, Metadata, MetadataId, NameId, SymInt, TargetId,
-    TensorMetaId, Value,
+    Argument, ArgumentKind, Context, Metadata, MetadataId, NameId, SymInt, TargetId, TensorMetaId,
+    Value,
 };
 use serde::de::{MapAccess, SeqAccess};
 
@@ -42,16 +42,6 @@ pub(super) struct ArchiveInput {
     pub(super) name: NameId,
     pub(super) argument: Argument,
     pub(super) kind: Option<ArgumentKind>,
-}
-
-impl ArchiveInput {
-    pub(super) fn into_input(self) -> Input {
-        Input {
-            name: self.name,
-            kind: self.kind.unwrap_or(ArgumentKind::Positional),
-            argument: self.argument,
-        }
-    }
 }
 
 /// Reads a `Graph`.

@@ -1,15 +1,18 @@
 //! `model.json`: the program as JSON, read and written.
 
 mod argument;
+mod bare_floats;
+mod call_form;
 mod graph;
 mod program;
 mod read;
 mod resolve;
 mod signature;
-mod target;
+
 mod tensor;
 mod write;
 
+pub(crate) use call_form::CallForm;
 pub(crate) use read::read_program;
 pub(crate) use tensor::TensorMetaReader;
 pub(crate) use write::{tensor_meta, write_program};

@@ -4,11 +4,13 @@ use graven_ir::{
     Argument, Context, ExportedProgram, Graph, GraphSignature, InputKind, InputSpec, NameId,
     OutputSpec, SchemaVersion, Value,
 };
+use graven_ops::Registry;
 use serde::Deserialize;
 use serde::de::DeserializeSeed;
 
+use super::bare_floats::quote_bare_floats;
 use super::program::{ProgramParts, ProgramReader};
-use super::resolve::{Place, resolve};
+use super::resolve::{Place, Setting, resolve};
 use super::signature::{SignatureParts, SpecArgument};
 use crate::error::Pt2Error;
 use crate::json::Object;
@@ -17,9 +19,24 @@ use crate::json::Object;
 pub(crate) const NEWEST_MAJOR: u32 = 8;
 const OLDEST_MAJOR: u32 = 7;
 
-/// Reads the program that `text` is; `path` is what errors call it.
-pub(crate) fn read_program(text: &[u8], path: &str) -> Result<ExportedProgram, Pt2Error> {
-    let parts = match parse(text) {
+/// Reads the program that `text` is; `path` is what errors call it. `registry` knows the
+/// operators' schemas, where the program is too old to say how arguments are given.
+pub(crate) fn read_program(
+    text: &[u8],
+    path: &str,
+    registry: &Registry,
+) -> Result<ExportedProgram, Pt2Error> {
+    let quoted;
+    let mut text = text;
+    let mut parsed = parse(text);
+    if parsed.as_ref().is_err_and(serde_json::Error::is_syntax)
+        && let Some(without) = quote_bare_floats(text)
+    {
+        quoted = without;
+        text = &quoted;
+        parsed = parse(text);
+    }
+    let parts = match parsed {
         Ok(parts) => parts,
         Err(source) => {
             // A later format may differ anywhere; say that first.
@@ -49,7 +66,15 @@ pub(crate) fn read_program(text: &[u8], path: &str) -> Result<ExportedProgram, P
             SpecArgument::Constant(name, _) => name,
         })
         .collect();
-    program.graph = resolve(&mut program.context, graph, &constant_names, Place::Top)?;
+    program.graph = resolve(
+        &mut program.context,
+        graph,
+        Setting {
+            registry,
+            constant_names: &constant_names,
+            place: Place::Top,
+        },
+    )?;
     program.signature = resolve_signature(&program.context, &program.graph, signature)?;
     Ok(program)
 }

@@ -9,14 +9,16 @@ use graven_ir::fx_names::snake_case;
 use graven_ir::graph::NestedGraph;
 use graven_ir::{
     Argument, Context, FxNames, Graph, GraphId, Input, MetadataId, NameId, Node, NodeId, Op,
-    SymInt, Value,
+    SymInt, TargetId, Value,
 };
+use graven_ops::Registry;
 use rustc_hash::FxHashMap;
 
 use super::argument::Reference;
+use super::call_form::{CallForm, function_name};
 use super::graph::{GraphParts, NodeParts};
-use super::target::{TargetKind, function_name};
 use crate::error::Pt2Error;
+use crate::kinds::{in_order, kind};
 
 /// What is known of a name.
 struct Slot {
@@ -34,13 +36,22 @@ pub(super) enum Place {
     Nested,
 }
 
+/// What a graph is built with.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a> {
+    /// The operators' schemas.
+    pub(super) registry: &'a Registry,
+    /// For an input that is a constant: the name that the signature has at its position. torch
+    /// looks there for nested graphs too.
+    pub(super) constant_names: &'a [Option<NameId>],
+    /// Which graph it is.
+    pub(super) place: Place,
+}
+
 /// Builds one graph.
 struct Resolver<'a> {
     context: &'a mut Context,
-    place: Place,
-    /// For an input that is a constant: the name that the signature has at its position. torch
-    /// looks there for nested graphs too.
-    constant_names: &'a [Option<NameId>],
+    setting: Setting<'a>,
     names: FxNames,
     slots: FxHashMap<NameId, Slot>,
     references: Vec<Reference>,
@@ -55,14 +66,12 @@ struct Unresolved(NameId);
 pub(super) fn resolve(
     context: &mut Context,
     parts: GraphParts,
-    constant_names: &[Option<NameId>],
-    place: Place,
+    setting: Setting<'_>,
 ) -> Result<Graph, Pt2Error> {
     let no_name = context.names.intern("");
     let mut resolver = Resolver {
         context,
-        place,
-        constant_names,
+        setting,
         names: FxNames::default(),
         slots: FxHashMap::default(),
         references: parts.references,
@@ -140,11 +149,8 @@ impl Resolver<'_> {
     fn create_name(&mut self, candidate: &str) -> NameId {
         loop {
             let name = self.names.create(&mut self.context.names, candidate);
-            if !self
-                .slots
-                .get(&name)
-                .is_some_and(|slot| slot.node.is_some())
-            {
+            let taken = self.slots.get(&name).and_then(|slot| slot.node);
+            if taken.is_none() {
                 return name;
             }
         }
@@ -221,9 +227,9 @@ impl Resolver<'_> {
                 self.push_named(name, Op::Placeholder, no_inputs, MetadataId::EMPTY)?;
             }
             constant => {
-                let value = constant_value(&constant, self.place)
+                let value = constant_value(&constant, self.setting.place)
                     .ok_or(Pt2Error::InputForm { position })?;
-                let archive = self.constant_names.get(position).copied().flatten();
+                let archive = self.setting.constant_names.get(position).copied().flatten();
                 let name = match archive {
                     Some(archive) => self.create_name_from(archive),
                     None => self.create_name(&format!("arg{position}")),
@@ -240,7 +246,13 @@ impl Resolver<'_> {
     fn add_node(&mut self, node: NodeParts, later: &[NodeParts]) -> Result<(), Pt2Error> {
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in node.inputs {
-            let mut input = input.into_input();
+            let mut input = Input {
+                kind: input
+                    .kind
+                    .unwrap_or_else(|| self.kind_of(node.target, input.name)),
+                name: input.name,
+                argument: input.argument,
+            };
             if let Err(missing) = self.resolve(&mut input.argument, node.metadata)? {
                 let user = match node.name.or_else(|| self.result_name(node.outputs.first())) {
                     Some(name) => format!("the node `{}`", self.text(name)),
@@ -254,13 +266,11 @@ impl Resolver<'_> {
             }
             inputs.push(input);
         }
-        // FX has the positional arguments first.
-        inputs.sort_by_key(|input| input.kind != ArgumentKind::Positional);
         let call = Call {
             name: node.name,
             op: Op::Call(node.target),
-            kind: TargetKind::of(self.context.target_name(node.target)),
-            inputs: inputs.into_boxed_slice(),
+            kind: CallForm::of(self.context.target_name(node.target)),
+            inputs: in_order(inputs),
             metadata: node.metadata,
         };
         let bare = node.is_hop_single_tensor_return.unwrap_or(true);
@@ -268,7 +278,7 @@ impl Resolver<'_> {
         match (outputs.len(), outputs.pop()) {
             (_, None) => self.call_without_result(call),
             (1, Some(Argument::None)) => self.call_that_returns_none(call),
-            (1, Some(output)) if call.kind == TargetKind::HigherOrder && !bare => match output {
+            (1, Some(output)) if call.kind == CallForm::HigherOrder && !bare => match output {
                 Argument::List(_, items) => self.call_with_list(call, items),
                 output => self.call_with_tuple(call, vec![output]),
             },
@@ -281,11 +291,17 @@ impl Resolver<'_> {
         }
     }
 
+    /// How an argument is given when the archive does not say it.
+    fn kind_of(&self, target: TargetId, name: NameId) -> ArgumentKind {
+        let target = self.context.target_name(target);
+        let name = self.context.names.get(name);
+        kind(self.setting.registry, target, CallForm::of(target), name)
+    }
+
     fn call_without_result(&mut self, call: Call) -> Result<(), Pt2Error> {
-        let value = match call.kind {
-            // An operator without a schema returned an empty tuple; None is a result of its own.
-            TargetKind::HigherOrder => Value::Tuple(Box::default()),
-            _ => Value::None,
+        let value = match call.kind.has_no_schema() {
+            true => Value::Tuple(Box::default()),
+            false => Value::None,
         };
         let name = self.create_call_name(&call);
         self.keep_archive_name(name, call.name);
@@ -318,12 +334,18 @@ impl Resolver<'_> {
     }
 
     fn call_with_tuple(&mut self, call: Call, outputs: Vec<Argument>) -> Result<(), Pt2Error> {
+        // Before archives had names of nodes, the loader had no name for this either.
+        let unnamed_item = if call.name.is_some() {
+            "as_none"
+        } else {
+            "getitem"
+        };
         let (node, metadata) = self.push_several(call)?;
         let mut values = Vec::with_capacity(outputs.len());
         for (index, output) in outputs.into_iter().enumerate() {
             let value = match output {
                 Argument::None => {
-                    let name = self.create_name("as_none");
+                    let name = self.create_name(unnamed_item);
                     self.push_item(node, index, name, Value::None, metadata)?;
                     Value::None
                 }
@@ -513,7 +535,14 @@ impl Resolver<'_> {
             }
             Reference::Graph(name, parts) => (*name, std::mem::take(&mut **parts)),
         };
-        let graph = resolve(self.context, parts, self.constant_names, Place::Nested)?;
+        let graph = resolve(
+            self.context,
+            parts,
+            Setting {
+                place: Place::Nested,
+                ..self.setting
+            },
+        )?;
         let id = GraphId(u32::try_from(self.graph.graphs.len()).unwrap_or(u32::MAX));
         self.graph.graphs.push(NestedGraph { name, graph });
         let node_name = self.create_name_from(name);
@@ -548,7 +577,7 @@ impl Resolver<'_> {
 struct Call {
     name: Option<NameId>,
     op: Op,
-    kind: TargetKind,
+    kind: CallForm,
     inputs: Box<[Input]>,
     metadata: MetadataId,
 }

@@ -183,7 +183,11 @@ impl<'de> Fields<'de> for ExpressionReader<'_> {
         match key {
             "expr_str" => {
                 let Text(text) = map.next_value()?;
-                let parsed = self.context.exprs.parse_srepr(&text);
+                let exprs = &mut self.context.exprs;
+                // Before torch 2.6 expressions stood there as Python writes them.
+                let parsed = exprs
+                    .parse_srepr(&text)
+                    .or_else(|error| exprs.parse_str(&text).map_err(|_| error));
                 self.expression = Some(parsed.map_err(A::Error::custom)?);
             }
             "hint" => self.hint = map.next_value::<Option<ArchiveHint>>()?.map(|hint| hint.0),

@@ -16,7 +16,7 @@ use super::argument::custom_object;
 use super::value::{TOKEN_META, sym_bool, sym_float, sym_int, tensor_meta};
 use crate::error::Pt2Error;
 use crate::json_out::JsonOut;
-use crate::model::target::TargetKind;
+use crate::model::call_form::CallForm;
 
 /// Writes one graph.
 pub(super) struct GraphWriter<'a> {
@@ -233,7 +233,7 @@ impl<'a> GraphWriter<'a> {
     }
 
     fn call(&mut self, id: NodeId, node: &'a Node, target: &str) -> Result<(), Pt2Error> {
-        let kind = TargetKind::of(target);
+        let kind = CallForm::of(target);
         self.out.open_object();
         self.out.string_field("target", target);
         self.out.key("inputs");
@@ -263,7 +263,7 @@ impl<'a> GraphWriter<'a> {
         self.metadata(node.metadata);
         self.out.key("is_hop_single_tensor_return");
         match kind {
-            TargetKind::HigherOrder => self.out.bool(is_tensor(&node.value)),
+            CallForm::HigherOrder => self.out.bool(is_tensor(&node.value)),
             _ => self.out.null(),
         }
         let name = self.archive_name(node.name);
@@ -300,15 +300,15 @@ impl<'a> GraphWriter<'a> {
 
     // ---- results ----
 
-    fn results(&mut self, id: NodeId, node: &'a Node, kind: TargetKind) -> Result<(), Pt2Error> {
+    fn results(&mut self, id: NodeId, node: &'a Node, kind: CallForm) -> Result<(), Pt2Error> {
         match &node.value {
             Value::None => match kind {
-                TargetKind::HigherOrder => {
+                kind if kind.has_no_schema() => {
                     self.none();
                     Ok(())
                 }
-                TargetKind::Operator => Ok(()),
-                TargetKind::Scalar => Err(self.value_form(id, "it is a number, but has no value")),
+                CallForm::Scalar => Err(self.value_form(id, "it is a number, but has no value")),
+                _ => Ok(()),
             },
             Value::Tuple(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -362,7 +362,7 @@ impl<'a> GraphWriter<'a> {
             let (item_tag, inner) = self
                 .record(name.clone(), item)
                 .ok_or_else(|| self.value_form(owner, "a list among its results holds a list"))?;
-            if !tag.strip_suffix('s').is_some_and(|tag| tag == item_tag) {
+            if tag.strip_suffix('s') != Some(item_tag) {
                 return Err(
                     self.value_form(owner, "a list among its results holds different things")
                 );

@@ -1,18 +1,20 @@
-//! What kind of thing a node calls, told from the target's text.
+//! How the archive writes a call, told from the target's text.
 
-/// Kinds of targets that the archive treats differently.
+/// Targets that the archive treats differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum TargetKind {
+pub(crate) enum CallForm {
     /// A function on numbers, such as `_operator.add`: its one result is never a list.
     Scalar,
     /// A higher-order operator: it has no schema.
     HigherOrder,
-    /// An operator with a schema, or any other function.
+    /// An operator with a schema.
     Operator,
+    /// Any other function of Python.
+    Function,
 }
 
-impl TargetKind {
-    /// The kind of `target`.
+impl CallForm {
+    /// The form of a call of `target`.
     pub(crate) fn of(target: &str) -> Self {
         const HIGHER_ORDER: &str = "torch.ops.higher_order.";
         if target.starts_with(HIGHER_ORDER) {
@@ -23,9 +25,17 @@ impl TargetKind {
             || target == "torch.ops.aten.item.default"
         {
             Self::Scalar
-        } else {
+        } else if target.starts_with("torch.ops.") || target.starts_with('#') {
             Self::Operator
+        } else {
+            Self::Function
         }
+    }
+
+    /// Whether results follow from what was returned, as there is no schema: then None is a
+    /// result, and an empty tuple is none.
+    pub(super) fn has_no_schema(self) -> bool {
+        matches!(self, Self::HigherOrder | Self::Function)
     }
 }
 
@@ -50,24 +60,25 @@ mod tests {
         for (target, kind, name) in [
             (
                 "torch.ops.aten.add.Tensor",
-                TargetKind::Operator,
+                CallForm::Operator,
                 "add.Tensor",
             ),
-            (
-                "torch.ops.higher_order.cond",
-                TargetKind::HigherOrder,
-                "cond",
-            ),
-            ("_operator.ge", TargetKind::Scalar, "ge"),
-            ("torch.sym_max", TargetKind::Scalar, "sym_max"),
+            ("torch.ops.higher_order.cond", CallForm::HigherOrder, "cond"),
+            ("_operator.ge", CallForm::Scalar, "ge"),
+            ("torch.sym_max", CallForm::Scalar, "sym_max"),
             (
                 "torch.ops.aten.item.default",
-                TargetKind::Scalar,
+                CallForm::Scalar,
                 "item.default",
             ),
-            ("#space:name", TargetKind::Operator, "name"),
+            (
+                "torch._functorch.predispatch._vmap",
+                CallForm::Function,
+                "_vmap",
+            ),
+            ("#space:name", CallForm::Operator, "name"),
         ] {
-            assert_eq!(TargetKind::of(target), kind);
+            assert_eq!(CallForm::of(target), kind);
             assert_eq!(function_name(target), name);
         }
     }
