@@ -120,8 +120,11 @@ impl Graph {
         let mut last_user = vec![u32::MAX; self.nodes.len()];
         let mut visit = |user: u32, argument: &Argument| {
             argument.for_each_node(&mut |node| {
-                if last_user[node.index()] != user {
-                    last_user[node.index()] = user;
+                // A node that does not exist has no count; the verifier tells of it.
+                if let Some(last) = last_user.get_mut(node.index())
+                    && *last != user
+                {
+                    *last = user;
                     counts[node.index()] += 1;
                 }
             });

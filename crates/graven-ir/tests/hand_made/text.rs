@@ -134,6 +134,32 @@ fn comments_tell_a_nodes_annotation() {
 }
 
 #[test]
+fn a_broken_program_is_printed_too() {
+    let mut program = ExportedProgram::default();
+    let ExportedProgram { context, graph, .. } = &mut program;
+    let missing = Argument::Node(NodeId(7));
+    call(
+        context,
+        graph,
+        "f",
+        "torch.ops.mylib.f.default",
+        vec![missing.clone()],
+        Value::None,
+    );
+    push(
+        context,
+        graph,
+        "g",
+        Op::GetAttr(GraphId(3)),
+        vec![],
+        Value::None,
+    );
+    graph.outputs.push(missing);
+    assert!(text::fx(&program).contains("%f : [num_users=0]"));
+    assert!(text::readable(&program).contains("return (,)\n"));
+}
+
+#[test]
 fn lists_as_the_loader_makes_them() {
     let mut program = ExportedProgram::default();
     let ExportedProgram { context, graph, .. } = &mut program;
