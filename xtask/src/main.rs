@@ -39,7 +39,15 @@ fn ci() -> Result<()> {
     tidy::check()?;
     run(
         "cargo",
-        &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
         &[],
     )?;
     run("cargo", &["test", "--workspace", "--locked"], &[])?;
@@ -51,7 +59,11 @@ fn ci() -> Result<()> {
 }
 
 fn bless() -> Result<()> {
-    run("cargo", &["test", "-p", "graven", "--test", "programs"], &[("BLESS", "1")])
+    run(
+        "cargo",
+        &["test", "-p", "graven", "--test", "programs"],
+        &[("BLESS", "1")],
+    )
 }
 
 fn run(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
@@ -68,7 +80,10 @@ fn run(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<
     Ok(())
 }
 
-#[expect(clippy::print_stderr, reason = "a chore says what it does on standard error")]
+#[expect(
+    clippy::print_stderr,
+    reason = "a chore says what it does on standard error"
+)]
 fn report(text: &str) {
     eprintln!("{text}");
 }

@@ -20,7 +20,9 @@ const MOST_LINES: usize = 800;
 
 /// Checks every rule, and lists all that is broken.
 pub(crate) fn check() -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent folder")?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .context("xtask has no parent folder")?;
     let mut findings = Vec::new();
     check_layers(root, &mut findings)?;
     for path in sources(root)? {
@@ -45,7 +47,9 @@ fn check_layers(root: &Path, findings: &mut Vec<String>) -> Result<()> {
                 key == *above
             });
             if uses {
-                findings.push(format!("{name} uses {above}, which stands above it or is itself"));
+                findings.push(format!(
+                    "{name} uses {above}, which stands above it or is itself"
+                ));
             }
         }
     }
@@ -53,18 +57,26 @@ fn check_layers(root: &Path, findings: &mut Vec<String>) -> Result<()> {
 }
 
 fn check_file(root: &Path, path: &Path, findings: &mut Vec<String>) -> Result<()> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let shown = path.strip_prefix(root).unwrap_or(path).display();
     let lines = text.lines().count();
     if lines > MOST_LINES {
-        findings.push(format!("{shown}: {lines} lines; split it by subject (at most {MOST_LINES})"));
+        findings.push(format!(
+            "{shown}: {lines} lines; split it by subject (at most {MOST_LINES})"
+        ));
     }
     if !text.starts_with("//!") {
-        findings.push(format!("{shown}: begins without a comment that says what it holds"));
+        findings.push(format!(
+            "{shown}: begins without a comment that says what it holds"
+        ));
     }
     for (index, line) in text.lines().enumerate() {
         if line.ends_with([' ', '\t']) {
-            findings.push(format!("{shown}:{}: space at the end of the line", index + 1));
+            findings.push(format!(
+                "{shown}:{}: space at the end of the line",
+                index + 1
+            ));
         }
     }
     Ok(())
@@ -75,10 +87,14 @@ fn sources(root: &Path) -> Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
     let mut folders = vec![root.join("crates"), root.join("xtask")];
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        let entries = std::fs::read_dir(&folder)
+            .with_context(|| format!("cannot read {}", folder.display()))?;
         for entry in entries {
             let path = entry?.path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
             if path.is_dir() && name != "target" {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {

@@ -27,4 +27,4 @@ mod write;
 
 pub use error::{PickleError, Pt2Error};
 pub use read::{read, read_bytes, read_with_schemas};
-pub use write::{write, write_bytes};
+pub use write::{model_json, write, write_bytes};

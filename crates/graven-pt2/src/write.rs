@@ -37,6 +37,15 @@ pub fn write_bytes(program: &ExportedProgram) -> Result<Vec<u8>, Pt2Error> {
     Plan::of(program)?.write(Vec::new(), "archive")
 }
 
+/// The JSON text that the archive of `program` holds as `model.json`.
+///
+/// # Errors
+/// When the program has a part that archives cannot hold.
+pub fn model_json(program: &ExportedProgram) -> Result<String, Pt2Error> {
+    // The writer makes text only.
+    Ok(String::from_utf8(write_program(program)?).unwrap_or_default())
+}
+
 /// All entries of an archive, in torch's order. Nothing is written before it stands.
 struct Plan<'a> {
     entries: Vec<(String, Content<'a>)>,

@@ -1,1 +1,24 @@
-//! graven: functionalize torch.export programs in Rust.
+//! graven turns PyTorch programs that mutate and alias into pure graphs.
+//!
+//! ```no_run
+//! let mut program = graven::load("model.pt2")?;
+//! graven::functionalize(&mut program, &graven::Registry::aten())?;
+//! graven::save(&program, "functional.pt2")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The program type is [`ExportedProgram`]; [`text`] prints it as torch does, [`verify`] checks
+//! it, [`effects`](effects()) says what it does to its inputs and its state.
+
+pub use graven_ir as ir;
+pub use graven_ir::text;
+pub use graven_ir::verify;
+pub use graven_ir::{ExportedProgram, GraphSignature, InputKind, OutputKind};
+pub use graven_ops::Registry;
+pub use graven_ops::registry::RegistryError;
+pub use graven_passes::effects::{Carrier, InputEffects, Write, effects};
+pub use graven_passes::functionalize::{FunctionalizeError, Problem, Stats, functionalize};
+pub use graven_pt2::{
+    Pt2Error, model_json as to_json, read as load, read_with_schemas as load_with_schemas,
+    write as save,
+};
