@@ -1,5 +1,7 @@
 //! The signature against the graph and the state.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{differing_property, returned};
@@ -74,7 +76,7 @@ impl<'p> Inputs<'p> {
                     inputs.by_name.insert(node.name, input);
                 }
                 (kind, Some(target)) => {
-                    inputs.by_target.insert((kind, target), input);
+                    inputs.by_target.entry((kind, target)).or_insert(input);
                 }
                 (_, None) => {}
             }
@@ -101,17 +103,36 @@ fn check_inputs(report: &mut Report<'_>, program: &ExportedProgram) {
         found.extend(value_violation(spec, &node.value));
         found.extend(target_violation(spec));
         found.extend(persistence_violation(spec));
-        if let Some(target) = spec.target
-            && targets.insert((spec.kind, target), id).is_some()
+        if let Some(target) = spec.target.filter(|_| has_target(spec.kind))
+            && let Some(property) = match targets.entry(target) {
+                Entry::Vacant(entry) => {
+                    entry.insert((spec, node));
+                    None
+                }
+                Entry::Occupied(entry) => differing_input(report, entry.get(), (spec, node)),
+            }
         {
-            found.push(Violation::DuplicateInput {
-                target: report.name(target),
-            });
+            let target = report.name(target);
+            found.push(Violation::DifferentInputs { target, property });
         }
         for violation in found {
             report.at_node(&program.graph, id, violation);
         }
     }
+}
+
+/// In what two inputs with one target differ.
+fn differing_input(
+    report: &Report<'_>,
+    first: &(&InputSpec, &Node),
+    second: (&InputSpec, &Node),
+) -> Option<&'static str> {
+    if first.0.kind != second.0.kind {
+        return Some("kind");
+    }
+    let (first, second) = (first.1.value.as_tensor()?, second.1.value.as_tensor()?);
+    let context = report.context;
+    differing_property(context.meta(first), context.meta(second))
 }
 
 fn value_violation(spec: &InputSpec, value: &Value) -> Option<Violation> {
@@ -143,11 +164,16 @@ fn value_violation(spec: &InputSpec, value: &Value) -> Option<Violation> {
     })
 }
 
+fn has_target(kind: InputKind) -> bool {
+    !matches!(kind, InputKind::UserInput | InputKind::Token)
+}
+
 fn target_violation(spec: &InputSpec) -> Option<Violation> {
-    let needs_target = !matches!(spec.kind, InputKind::UserInput | InputKind::Token);
-    mismatch(needs_target, spec.target.is_some(), TARGET).map(|problem| Violation::Target {
-        kind: spec.kind.torch_name(),
-        problem,
+    mismatch(has_target(spec.kind), spec.target.is_some(), TARGET).map(|problem| {
+        Violation::Target {
+            kind: spec.kind.torch_name(),
+            problem,
+        }
     })
 }
 

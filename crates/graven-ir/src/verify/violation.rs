@@ -143,11 +143,14 @@ pub enum Violation {
         /// What is wrong.
         problem: &'static str,
     },
-    /// No two inputs have one target.
-    #[error("two inputs have the target `{target}`")]
-    DuplicateInput {
+    /// Inputs that have one target, as parameters that are shared under two names may, agree on
+    /// what it is.
+    #[error("another input with the target `{target}` has another {property}")]
+    DifferentInputs {
         /// The target.
         target: String,
+        /// Kind, dtype or shape.
+        property: &'static str,
     },
     /// Parameters, buffers and constants are in the state.
     #[error("{} `{target}` is not in the state", .kind.torch_name())]
@@ -267,7 +270,7 @@ impl Violation {
             Self::InputValue { .. } => "V303",
             Self::Target { .. } => "V304",
             Self::Persistence { .. } => "V305",
-            Self::DuplicateInput { .. } => "V306",
+            Self::DifferentInputs { .. } => "V306",
             Self::MissingState { .. } => "V307",
             Self::StateMismatch { .. } => "V308",
             Self::MutationTarget { .. } => "V309",

@@ -390,13 +390,20 @@ fn buffers_and_nothing_else_are_persistent_or_not() {
 }
 
 #[test]
-fn no_two_inputs_have_one_target() {
+fn inputs_with_one_target_agree_on_it() {
     let add_twin = |p: &mut ExportedProgram| {
-        let mut twin = p.signature.inputs[0].clone();
-        twin.kind = InputKind::Parameter;
-        p.signature.inputs[2] = twin;
+        p.signature.inputs[2] = p.signature.inputs[0].clone();
     };
-    check(program(), add_twin, "V306", Some("x"));
+    let mut shared = program();
+    add_twin(&mut shared);
+    assert_eq!(verify(&shared), Ok(()));
+    let change_kind = |p: &mut ExportedProgram| {
+        p.signature.inputs[2].kind = InputKind::ConstantTensor;
+    };
+    check(shared.clone(), change_kind, "V306", Some("x"));
+    shared.state.entries.clear();
+    let reshape = |p: &mut ExportedProgram| p.graph.nodes[2].value = f32(&mut p.context, &[4]);
+    check(shared, reshape, "V306", Some("x"));
 }
 
 #[test]
