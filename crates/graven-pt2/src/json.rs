@@ -276,8 +276,45 @@ pub(crate) fn unknown_field<'de, A: MapAccess<'de>>(
     key: &str,
     map: &mut A,
 ) -> Result<(NameId, NameId), A::Error> {
+    let text = raw_value(map)?;
+    Ok((names.intern(key), names.intern(text)))
+}
+
+/// The JSON text of a value, kept as it is. Whoever reads it later may recurse: it nests no
+/// deeper than what is parsed here.
+pub(crate) fn raw_value<'de, A: MapAccess<'de>>(map: &mut A) -> Result<&'de str, A::Error> {
     let text: &RawValue = map.next_value()?;
-    Ok((names.intern(key), names.intern(text.get())))
+    let text = text.get();
+    if nesting(text) > MAX_NESTING {
+        return Err(de::Error::custom(format_args!(
+            "JSON nested more than {MAX_NESTING} deep"
+        )));
+    }
+    Ok(text)
+}
+
+/// serde_json's own limit.
+const MAX_NESTING: usize = 128;
+
+/// How deep lists and objects nest in sound JSON.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 /// The error of a field that has to be there.

@@ -3,16 +3,17 @@
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::fs;
+use std::path::PathBuf;
+
+use common::{case, cases, entries, pack_deflated};
 use serde_json::Value;
 
 /// The archives of the corpus.
 fn archives() -> Vec<PathBuf> {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases");
-    let mut archives: Vec<_> = fs::read_dir(cases)
+    let mut archives: Vec<_> = fs::read_dir(cases())
         .unwrap()
         .map(|case| case.unwrap().path().join("model.pt2"))
         .filter(|archive| archive.exists())
@@ -22,27 +23,7 @@ fn archives() -> Vec<PathBuf> {
     archives
 }
 
-/// What an archive holds, by path without the top folder, and where each entry's data begins.
-fn entries(bytes: &[u8]) -> BTreeMap<String, (u64, Vec<u8>)> {
-    let zip = rawzip::ZipArchive::from_slice(bytes).unwrap();
-    let mut entries = BTreeMap::new();
-    for record in zip.entries() {
-        let record = record.unwrap();
-        let entry = zip.get_entry(record.wayfinder()).unwrap();
-        let path = std::str::from_utf8(record.file_path().as_bytes())
-            .unwrap()
-            .to_owned();
-        let (_, path) = path.split_once('/').unwrap();
-        let content = entry.data().to_vec();
-        let flags = if content.is_empty() { 0x0800 } else { 0x0808 };
-        assert_eq!(record.flags().bits(), flags, "{path}");
-        assert_eq!(crc32fast::hash(&content), record.crc32(), "{path}");
-        entries.insert(path.to_owned(), (entry.compressed_data_range().0, content));
-    }
-    entries
-}
-
-/// Compares values, numbers by value: torch writes `1e-05` where graven writes `1e-5`.
+/// Compares values, numbers by value: torch writes `1e-05` where graven writes `0.00001`.
 #[track_caller]
 fn assert_same_json(expected: &Value, actual: &Value, place: &mut Vec<String>) {
     match (expected, actual) {
@@ -67,26 +48,75 @@ fn assert_same_json(expected: &Value, actual: &Value, place: &mut Vec<String>) {
     }
 }
 
+/// Entries of the same paths in the same order, JSON equal by value, all else byte for byte.
+#[track_caller]
+fn assert_same_archive(before: &[u8], after: &[u8], name: &str) {
+    let (before, after) = (entries(before), entries(after));
+    let paths = |entries: &[common::Entry]| -> Vec<String> {
+        entries.iter().map(|entry| entry.path.clone()).collect()
+    };
+    assert_eq!(paths(&before), paths(&after), "{name}");
+    for (expected, actual) in before.iter().zip(&after) {
+        if expected.path.ends_with(".json") {
+            let parse = |entry: &common::Entry| serde_json::from_slice(&entry.content).unwrap();
+            let mut place = vec![name.to_owned(), expected.path.clone()];
+            assert_same_json(&parse(expected), &parse(actual), &mut place);
+        } else {
+            assert_eq!(
+                expected.content, actual.content,
+                "{name}: {}",
+                expected.path
+            );
+        }
+    }
+}
+
 #[test]
 fn written_without_a_change_nothing_changes() {
     for archive in archives() {
-        let before = entries(&fs::read(&archive).unwrap());
-        let program = graven_pt2::read(&archive)
-            .unwrap_or_else(|error| panic!("{}: {error:?}", archive.display()));
-        let after = entries(&graven_pt2::write_bytes(&program).unwrap());
-        let paths = |entries: &BTreeMap<String, _>| entries.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(paths(&before), paths(&after), "{}", archive.display());
-        for (path, (_, expected)) in &before {
-            let (place, actual) = &after[path];
-            assert_eq!(place % 64, 0, "{path}");
-            if path.ends_with(".json") {
-                let expected = serde_json::from_slice(expected).unwrap();
-                let actual = serde_json::from_slice(actual).unwrap();
-                let mut place = vec![archive.display().to_string(), path.clone()];
-                assert_same_json(&expected, &actual, &mut place);
-            } else {
-                assert_eq!(expected, actual, "{path}");
-            }
-        }
+        let name = archive.display().to_string();
+        let program =
+            graven_pt2::read(&archive).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let written = graven_pt2::write_bytes(&program).unwrap();
+        assert_same_archive(&fs::read(&archive).unwrap(), &written, &name);
     }
+}
+
+#[test]
+fn entries_lie_where_torch_puts_them() {
+    let program = graven_pt2::read_bytes(case("empty_tensors")).unwrap();
+    for entry in entries(&graven_pt2::write_bytes(&program).unwrap()) {
+        assert_eq!(entry.place % 64, 0, "{}", entry.path);
+        let flags = if entry.content.is_empty() {
+            0x0800
+        } else {
+            0x0808
+        };
+        assert_eq!(entry.flags, flags, "{}", entry.path);
+    }
+}
+
+#[test]
+fn what_another_tool_compressed_is_read() {
+    let original = case("vit");
+    let compressed = pack_deflated(&entries(&original));
+    assert!(compressed.len() < original.len());
+    let program = graven_pt2::read_bytes(compressed).unwrap();
+    let written = graven_pt2::write_bytes(&program).unwrap();
+    assert_same_archive(&original, &written, "vit");
+}
+
+#[test]
+fn a_file_is_replaced_by_a_whole_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("counter.pt2");
+    fs::write(&path, case(common::SMALL)).unwrap();
+    // The program is read from the file that it is written over.
+    let program = graven_pt2::read(&path).unwrap();
+    graven_pt2::write(&program, &path).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let written = fs::read(&path).unwrap();
+    assert_same_archive(&case(common::SMALL), &written, "counter");
+    let top = b"counter/archive_format";
+    assert!(written.windows(top.len()).any(|window| window == top));
 }

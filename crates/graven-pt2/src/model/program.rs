@@ -5,11 +5,10 @@ use std::fmt;
 use graven_ir::{Context, ExportedProgram, NameId, RangeConstraint, SchemaVersion};
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::graph::{GraphParts, GraphReader};
 use super::signature::{SignatureParts, SignatureReader};
-use crate::json::{Fields, Interned, Object, Text, missing, unknown_field};
+use crate::json::{Fields, Interned, Object, Text, missing, raw_value, unknown_field};
 
 /// What is read of a program before its names are resolved.
 #[derive(Debug)]
@@ -113,8 +112,8 @@ impl<'de> Fields<'de> for GraphModuleReader<'_> {
                 }))?);
             }
             "module_call_graph" => {
-                let text: &RawValue = map.next_value()?;
-                self.program.module_call_graph = Some(context.names.intern(text.get()));
+                let text = raw_value(map)?;
+                self.program.module_call_graph = Some(context.names.intern(text));
             }
             _ => {
                 let field = unknown_field(&mut context.names, key, map)?;

@@ -269,7 +269,7 @@ impl Resolver<'_> {
         let call = Call {
             name: node.name,
             op: Op::Call(node.target),
-            kind: CallForm::of(self.context.target_name(node.target)),
+            form: CallForm::of(self.context.target_name(node.target)),
             inputs: in_order(inputs),
             metadata: node.metadata,
         };
@@ -278,10 +278,15 @@ impl Resolver<'_> {
         match (outputs.len(), outputs.pop()) {
             (_, None) => self.call_without_result(call),
             (1, Some(Argument::None)) => self.call_that_returns_none(call),
-            (1, Some(output)) if call.kind == CallForm::HigherOrder && !bare => match output {
+            (1, Some(output)) if call.form == CallForm::HigherOrder && !bare => match output {
                 Argument::List(_, items) => self.call_with_list(call, items),
                 output => self.call_with_tuple(call, vec![output]),
             },
+            // Before archives said what a higher-order operator returns, its results were a list
+            // and not a tuple.
+            (1, Some(Argument::List(_, items))) if call.form == CallForm::HigherOrder => {
+                self.call_with_tuple(call, items.into_vec())
+            }
             (1, Some(Argument::List(_, items))) => self.call_with_list(call, items),
             (1, Some(output)) => self.call_with_value(call, &output),
             (_, Some(last)) => {
@@ -299,7 +304,7 @@ impl Resolver<'_> {
     }
 
     fn call_without_result(&mut self, call: Call) -> Result<(), Pt2Error> {
-        let value = match call.kind.has_no_schema() {
+        let value = match call.form.has_no_schema() {
             true => Value::Tuple(Box::default()),
             false => Value::None,
         };
@@ -577,7 +582,7 @@ impl Resolver<'_> {
 struct Call {
     name: Option<NameId>,
     op: Op,
-    kind: CallForm,
+    form: CallForm,
     inputs: Box<[Input]>,
     metadata: MetadataId,
 }
