@@ -19,7 +19,6 @@ pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
         "aten::relu6_" => relu6_,
         "aten::rrelu_" => rrelu_,
         "aten::selu_" => selu_,
-        "aten::special_round.out" => round_out,
         "aten::square.out" => square_out,
         "aten::square_" => square_,
         _ => return None,
@@ -145,20 +144,6 @@ fn power_out<E: Emit>(
 
 fn scalar<V: Clone>(call: &Call<'_, V>, name: &str) -> Arg<V> {
     call.given(name).cloned().unwrap_or(Arg::None)
-}
-
-fn round_out<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
-    let kwargs = [
-        ("decimals", Arg::int(call.const_int("decimals")?)),
-        ("out", tensor(call.tensor("out")?)),
-    ];
-    let args = [tensor(call.tensor("self")?)];
-    Ok(value(one(
-        emit,
-        "aten::round.decimals_out",
-        &args,
-        &kwargs,
-    )?))
 }
 
 fn in_dtype<E: Emit>(emit: &mut E, of: &E::Value, dtype: DType) -> Result<E::Value, E::Error> {

@@ -73,7 +73,7 @@ fn reshape<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
 
 /// A view where the strides allow one, otherwise a copy. Only of a contiguous tensor does -1
 /// stay as written.
-fn reshaped<E: Emit>(
+pub(super) fn reshaped<E: Emit>(
     emit: &mut E,
     call: &Call<'_, E::Value>,
     this: &E::Value,

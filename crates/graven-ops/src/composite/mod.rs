@@ -9,7 +9,7 @@ mod dropout;
 mod inplace;
 mod layout;
 mod norm;
-mod rename;
+mod out;
 mod shrink;
 mod split;
 mod view;
@@ -45,7 +45,7 @@ type Taken<E> = Result<Outcome<<E as Emit>::Value>, <E as Emit>::Error>;
 /// The formula of the operator with this full name (`aten::reshape`); `None` for an operator
 /// that is not taken apart.
 ///
-/// An `out` overload without a formula is its functional twin, written to `out`.
+/// A writing operator without a formula is its functional twin, whose result it writes.
 pub fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
     view::formula(operator)
         .or_else(|| layout::formula(operator))
@@ -54,7 +54,7 @@ pub fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
         .or_else(|| norm::formula(operator))
         .or_else(|| dropout::formula(operator))
         .or_else(|| inplace::formula(operator))
-        .or_else(|| rename::formula(operator))
+        .or_else(|| out::formula(operator))
         .or_else(|| shrink::formula(operator))
 }
 

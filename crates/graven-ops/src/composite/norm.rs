@@ -31,7 +31,7 @@ fn native_batch_norm<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<
     Ok(Outcome::Values(results.into_iter().take(3).collect()))
 }
 
-fn empty<E: Emit>(
+pub(super) fn empty<E: Emit>(
     emit: &mut E,
     like: &E::Value,
     sizes: &[SymInt],

@@ -18,6 +18,10 @@ pub(super) fn rule(operator: &str) -> Option<Rule> {
         "aten::mv" => mv,
         "aten::dot" | "aten::vdot" => dot,
         "aten::bmm" => bmm,
+        "aten::matmul" => matmul,
+        "aten::atleast_1d.Sequence" => at_least_one,
+        "aten::atleast_2d.Sequence" => at_least_two,
+        "aten::atleast_3d.Sequence" => at_least_three,
         _ => return None,
     })
 }
@@ -121,6 +125,42 @@ fn meshgrid(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     Ok(grids.collect())
 }
 
+fn at_least_one(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    rule.raised(1)
+}
+
+fn at_least_two(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    rule.raised(2)
+}
+
+fn at_least_three(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    rule.raised(3)
+}
+
+/// Matrices by matrices, batches repeated to fit; a vector counts as a row on the left and as a
+/// column on the right, and its dimension is dropped.
+fn matmul(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let (this, other) = (rule.this()?, rule.call.tensor("other")?);
+    let (rows, columns) = (this.sizes.len(), other.sizes.len());
+    if rows == 0 || columns == 0 {
+        return Err(rule.call.unfit("takes tensors of at least one dimension"));
+    }
+    let inner = other.sizes[columns.saturating_sub(2)];
+    if !may_be_equal(this.sizes[rows - 1], inner) {
+        return Err(rule.call.unfit("the inner sizes differ"));
+    }
+    let batch = |sizes: &Dims| -> Dims { sizes[..sizes.len().saturating_sub(2)].into() };
+    let batches = [batch(&this.sizes), batch(&other.sizes)];
+    let mut sizes = rule.broadcast(batches.iter())?;
+    if rows > 1 {
+        sizes.push(this.sizes[rows - 2]);
+    }
+    if columns > 1 {
+        sizes.push(other.sizes[columns - 1]);
+    }
+    Ok(one(rule.fresh(this, sizes)?))
+}
+
 fn mm(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     rule.product_of_matrices("mat2", 0)
 }
@@ -152,6 +192,34 @@ impl Inference<'_> {
             common = Some(format);
         }
         Ok(common.unwrap_or(MemoryFormat::Contiguous))
+    }
+
+    /// Each tensor seen with at least `rank` dimensions.
+    fn raised(&mut self, rank: usize) -> Result<Metas, EmitError> {
+        let tensors = self.call.tensors("tensors")?;
+        let raised = tensors.into_iter().map(|meta| {
+            let one = SymInt::Int(1);
+            let mut sizes = meta.sizes.clone();
+            if sizes.is_empty() {
+                sizes.push(one);
+            }
+            if rank > 1 && sizes.len() == 1 {
+                sizes.insert(0, one);
+            }
+            if rank > 2 && sizes.len() == 2 {
+                sizes.push(one);
+            }
+            let strides = layout::view_strides(self.exprs, meta, &sizes);
+            let strides = strides.map_err(|error| self.call.unfit(error.to_string()))?;
+            // Dimensions of size 1 can always be added.
+            let strides = strides.unwrap_or_default();
+            Ok(TensorMeta {
+                sizes,
+                strides,
+                ..meta.clone()
+            })
+        });
+        raised.collect()
     }
 
     /// The product of matrices behind `batch` dimensions.

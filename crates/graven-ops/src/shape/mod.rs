@@ -19,7 +19,6 @@ pub use layout::{
     contiguous_strides, is_contiguous, is_dense, is_viewable, preserved_strides, resolve_open_size,
     strides_in_format, suggested_format, view_strides,
 };
-pub use pointwise::returns_bool;
 pub use rule::Metas;
 
 use graven_ir::schema::OperatorRef;

@@ -1,10 +1,9 @@
 //! Shape rules of normalization and of activations with more than one result.
 
+use graven_ir::SymInt;
 use graven_ir::value::Dims;
-use graven_ir::{SymInt, TensorMeta};
 use smallvec::smallvec;
 
-use super::layout;
 use super::rule::{Inference, Metas, Rule};
 use crate::emit::EmitError;
 
@@ -14,6 +13,7 @@ pub(super) fn rule(operator: &str) -> Option<Rule> {
         "aten::_native_batch_norm_legit.no_stats" => batch_norm,
         "aten::_native_batch_norm_legit_functional" => batch_norm_functional,
         "aten::_native_batch_norm_legit_no_training" => batch_norm_no_training,
+        "aten::log_sigmoid_forward" => log_sigmoid_forward,
         "aten::rrelu_with_noise_functional" => rrelu_functional,
         _ => return None,
     })
@@ -45,24 +45,22 @@ fn rrelu_functional(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     Ok(smallvec![rule.like(this)?, rule.like(noise)?])
 }
 
+/// Result and buffer.
+fn log_sigmoid_forward(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let result = rule.like(rule.this()?)?;
+    Ok(smallvec![result.clone(), result])
+}
+
 impl Inference<'_> {
     fn channels(&self) -> Result<SymInt, EmitError> {
         let channels = self.call.tensor("input")?.sizes.get(1).copied();
         channels.ok_or_else(|| self.call.unfit("takes a tensor of at least 2 dimensions"))
     }
 
-    /// The input normalized, in the layout that it suggests, and two statistics of `count`
-    /// elements.
+    /// The input normalized, and two statistics of `count` elements.
     fn normalized(&mut self, count: SymInt) -> Result<Metas, EmitError> {
         let input = self.call.tensor("input")?;
-        let format = layout::suggested_format(self.exprs, input);
-        let format = format.map_err(|error| self.call.unfit(error.to_string()))?;
-        let strides = self.strides_in_format(&input.sizes, format)?;
-        let result = TensorMeta {
-            strides,
-            storage_offset: SymInt::Int(0),
-            ..input.clone()
-        };
+        let result = self.like(input)?;
         let statistic = self.fresh(input, Dims::from_slice(&[count]))?;
         Ok(smallvec![result, statistic.clone(), statistic])
     }

@@ -6,36 +6,9 @@ use graven_ir::{DType, SymInt, TensorMeta};
 
 use super::dtype::{Promotion, to_floating};
 use super::rule::{Inference, Metas, Rule, one};
+use crate::catalogue::layout::returns_bool;
 use crate::emit::{Arg, EmitError};
 use crate::tags::{Tag, Tags};
-
-/// Operators that return truth values.
-const BOOL: &[&str] = &[
-    "eq",
-    "equal_to",
-    "ge",
-    "greater",
-    "greater_equal",
-    "gt",
-    "isclose",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "le",
-    "less",
-    "less_equal",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "lt",
-    "ne",
-    "not_equal",
-    "signbit",
-];
 
 /// Operators that compute in floating-point numbers whatever they are given.
 const FLOATING: &[&str] = &[
@@ -85,6 +58,7 @@ const FLOATING: &[&str] = &[
 
 /// Element-wise operators that do not carry the tag.
 const UNTAGGED: &[&str] = &[
+    "aten::linalg_cross",
     "aten::bitwise_and.Scalar",
     "aten::bitwise_or.Scalar",
     "aten::bitwise_xor.Scalar",
@@ -99,11 +73,6 @@ pub(super) fn rule(operator: &str, tags: Tags) -> Option<Rule> {
     let is_pointwise = tags.contains(Tag::Pointwise) || UNTAGGED.contains(&operator);
     let writes = tags.contains(Tag::Out) || tags.contains(Tag::Inplace);
     (is_pointwise && !writes).then_some(pointwise as Rule)
-}
-
-/// Whether the element-wise operators of this packet return truth values.
-pub fn returns_bool(packet: &str) -> bool {
-    BOOL.contains(&packet)
 }
 
 fn pointwise(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {

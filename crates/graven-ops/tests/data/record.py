@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Ask torch what becomes of the calls in a file of recorded calls, and rewrite the file.
+"""Ask torch what becomes of the calls in a file of recorded calls, and write it there.
 
-usage: record.py FILE...          needs torch 2.15.0, CPU
+usage: record.py [--all] FILE...          needs torch 2.15.0, CPU
+
+Records the cases that have no recording yet; with --all, every case anew.
 
 A case is a block of lines:
 
@@ -169,22 +171,29 @@ def describe(graph, inputs):
     return [swap.sub(lambda m: rename[m[0]], line) for line in lines]
 
 
+def rewrite(path, everything):
+    blocks = open(path).read().rstrip("\n").split("\n\n")
+    for index, block in enumerate(blocks):
+        lines = block.splitlines()
+        kept = [line for line in lines if not line.startswith("    ")]
+        body = [line for line in kept if not line.startswith("#")]
+        if not body or (kept != lines and not everything):
+            continue
+        try:
+            kept += record([Tensor(line) for line in body[:-1]], body[-1])
+        except Exception as error:
+            reasons = [line for line in str(error).splitlines() if line.strip()] or [""]
+            print(f"{body[-1]}: {type(error).__name__}: {reasons[0][:300]}", file=sys.stderr)
+            kept.append("    refused")
+        blocks[index] = "\n".join(kept)
+        open(path, "w").write("\n\n".join(blocks) + "\n")
+
+
 def main():
+    everything = "--all" in sys.argv
     for path in sys.argv[1:]:
-        blocks = open(path).read().split("\n\n")
-        done = []
-        for block in blocks:
-            kept = [line for line in block.splitlines() if not line.startswith("    ")]
-            body = [line for line in kept if not line.startswith("#")]
-            if body:
-                try:
-                    kept += record([Tensor(line) for line in body[:-1]], body[-1])
-                except Exception as error:
-                    lines = [l for l in str(error).splitlines() if l.strip()] or [""]
-                    print(f"{body[-1]}: {type(error).__name__}: {lines[0][:300]}", file=sys.stderr)
-                    kept.append("    refused")
-            done.append("\n".join(kept))
-        open(path, "w").write("\n\n".join(done).rstrip("\n") + "\n")
+        if path != "--all":
+            rewrite(path, everything)
 
 
 main()

@@ -3,6 +3,7 @@
 //! Storages count writes; a tensor that is older than its storage is taken again from the base
 //! through its views when it is read. Metadata comes from shape rules alone.
 
+use graven_ir::schema::DefaultValue;
 use graven_ir::{Context, TensorMeta};
 use graven_ops::catalogue::view::{self, ViewArguments};
 use graven_ops::emit::EmitError;
@@ -213,12 +214,18 @@ impl<'a> Machine<'a> {
             args.get(index).or_else(|| keyword().map(|(_, arg)| arg))
         };
         let (mut twin_args, mut twin_kwargs) = (Vec::new(), Vec::new());
-        for (argument, source) in twin_operator.schema().arguments.iter().zip(&twin.arguments) {
+        let declared = twin_operator.schema().arguments.iter();
+        for (position, (argument, source)) in declared.zip(&twin.arguments).enumerate() {
             let TwinArgument::Argument(index) = *source else {
                 continue;
             };
-            let Some(arg) = given(index) else { continue };
-            let arg = map(arg, &mut |tensor| self.sync(*tensor))?;
+            let default = twin.defaults.iter().find(|(other, _)| *other == position);
+            let arg = match (given(index), default) {
+                (Some(arg), _) => map(arg, &mut |tensor| self.sync(*tensor))?,
+                (None, Some((_, DefaultValue::Int(value)))) => Arg::int(*value),
+                (None, Some((_, DefaultValue::Float(value)))) => Arg::Float(*value),
+                _ => continue,
+            };
             match argument.keyword_only {
                 true => twin_kwargs.push((&*argument.name, arg)),
                 false => twin_args.push(arg),
@@ -226,22 +233,26 @@ impl<'a> Machine<'a> {
         }
         let name = twin_operator.name().to_string();
         let results = self.record(&name, &twin_args, &twin_kwargs)?;
-        let mut values = Vec::new();
+        let mut own = Vec::new();
         for (value, result) in results.into_iter().zip(&twin.results) {
             match *result {
-                TwinResult::Own(_) => values.push(self.fresh(value)),
+                TwinResult::Own(_) => own.push(self.fresh(value)),
                 TwinResult::NewValueOf(index) => {
-                    let Some(Arg::Value(tensor)) = given(index) else {
-                        continue;
-                    };
-                    self.write(*tensor, value)?;
-                    if schema.returns.len() == 1 {
-                        values.push(*tensor);
+                    if let Some(Arg::Value(tensor)) = given(index) {
+                        self.write(*tensor, value)?;
                     }
                 }
             }
         }
-        Ok(values)
+        let mut own = own.into_iter();
+        let returned = |index| match schema
+            .return_alias(index)
+            .map(|alias| given(alias.argument))
+        {
+            Some(Some(Arg::Value(tensor))) => Some(*tensor),
+            _ => own.next(),
+        };
+        Ok((0..schema.returns.len()).filter_map(returned).collect())
     }
 
     fn call_view(&mut self, operator: &str, args: &[Arg<usize>]) -> Values {
