@@ -17,8 +17,8 @@ impl TargetId {
     }
 }
 
-/// An interned [`Metadata`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+/// An interned [`Metadata`]; by default [`MetadataId::EMPTY`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct MetadataId(u32);
 
 impl MetadataId {

@@ -115,7 +115,7 @@ impl SymExprs {
     }
 
     /// Whether `id` is known to be an integer.
-    pub(super) fn is_integer(&self, id: SymExprId) -> bool {
+    pub(crate) fn is_integer(&self, id: SymExprId) -> bool {
         match self.get(id) {
             SymExpr::Integer(_) | SymExpr::BigInteger(_) => true,
             SymExpr::Rational(..) | SymExpr::Float { .. } => false,

@@ -7,6 +7,8 @@
 //! | [`signature`] | `str(ep.graph_signature)` |
 //! | [`readable`] | `str(ep)` |
 //!
+//! [`parse`] reads them back: [`parse_readable`], [`parse_fx`].
+//!
 //! Each has a `write_…` form that writes to any [`fmt::Write`] and builds no text of its own.
 //! Time and memory are linear in the program; nested graphs are walked with a list of what is
 //! left to do, not by recursion.
@@ -15,6 +17,7 @@ mod annotation;
 mod argument;
 mod comments;
 mod notation;
+mod parse;
 mod print_fx;
 mod print_ranges;
 mod print_readable;
@@ -32,6 +35,7 @@ use crate::graph::{Graph, Node};
 use crate::names::NameId;
 use crate::program::ExportedProgram;
 
+pub use parse::{ParseError, ParseProblem, parse, parse_fx, parse_readable};
 pub use print_fx::write_fx_graph;
 pub use print_readable::write_readable;
 pub use print_signature::write_signature;

@@ -5,6 +5,34 @@ use std::fmt::{self, Write};
 use super::argument::ArgumentWriter;
 use crate::graph::Node;
 
+/// Functions of two operands and their signs. `div` is what Python 2 called `truediv`: it comes
+/// after it, so that the sign is read as what torch calls today.
+pub(super) const INFIX: [(&str, &str); 20] = [
+    ("eq", "=="),
+    ("ne", "!="),
+    ("lt", "<"),
+    ("gt", ">"),
+    ("le", "<="),
+    ("ge", ">="),
+    ("add", "+"),
+    ("sub", "-"),
+    ("mul", "*"),
+    ("floordiv", "//"),
+    ("truediv", "/"),
+    ("div", "/"),
+    ("mod", "%"),
+    ("pow", "**"),
+    ("lshift", "<<"),
+    ("rshift", ">>"),
+    ("and_", "&"),
+    ("or_", "|"),
+    ("xor", "^"),
+    ("matmul", "@"),
+];
+
+/// Functions of one operand and their signs.
+pub(super) const PREFIX: [(&str, &str); 3] = [("pos", "+"), ("neg", "-"), ("invert", "~")];
+
 /// How a function of Python's `operator` module is written.
 pub(super) enum Notation {
     Prefix(&'static str),
@@ -15,15 +43,13 @@ impl Notation {
     /// The notation of `target`, when it has one and is given as many arguments as that takes.
     pub(super) fn of(target: &str, arguments: usize) -> Option<Self> {
         let function = target.strip_prefix("_operator.")?;
-        let prefix = match function {
-            "pos" => Some("+"),
-            "neg" => Some("-"),
-            "invert" => Some("~"),
-            _ => None,
+        let sign = |table: &[(&str, &'static str)]| {
+            let row = table.iter().find(|row| row.0 == function);
+            row.map(|row| row.1)
         };
-        match (prefix, arguments) {
-            (Some(prefix), 1) => Some(Self::Prefix(prefix)),
-            (None, 2) => infix(function).map(Self::Infix),
+        match arguments {
+            1 => sign(&PREFIX).map(Self::Prefix),
+            2 => sign(&INFIX).map(Self::Infix),
             _ => None,
         }
     }
@@ -47,29 +73,4 @@ impl Notation {
         }
         Ok(())
     }
-}
-
-fn infix(function: &str) -> Option<&'static str> {
-    Some(match function {
-        "eq" => "==",
-        "ne" => "!=",
-        "lt" => "<",
-        "gt" => ">",
-        "le" => "<=",
-        "ge" => ">=",
-        "add" => "+",
-        "sub" => "-",
-        "mul" => "*",
-        "floordiv" => "//",
-        "truediv" | "div" => "/",
-        "mod" => "%",
-        "pow" => "**",
-        "lshift" => "<<",
-        "rshift" => ">>",
-        "and_" => "&",
-        "or_" => "|",
-        "xor" => "^",
-        "matmul" => "@",
-        _ => return None,
-    })
 }
