@@ -23,6 +23,7 @@ mod print_ranges;
 mod print_readable;
 mod print_signature;
 mod python;
+mod readable_options;
 mod source_line;
 mod value_names;
 
@@ -37,8 +38,9 @@ use crate::program::ExportedProgram;
 
 pub use parse::{ParseError, ParseProblem, parse, parse_fx, parse_readable};
 pub use print_fx::write_fx_graph;
-pub use print_readable::write_readable;
+pub use print_readable::{write_readable, write_readable_with};
 pub use print_signature::write_signature;
+pub use readable_options::{Comments, Deletions, ReadableOptions, Strides};
 pub use source_line::SourceLine;
 
 /// The FX listing and the signature: what `str(ep.graph) + "\n\n" + str(ep.graph_signature)`
@@ -67,6 +69,11 @@ pub fn signature(program: &ExportedProgram) -> String {
 /// The program as Python source with its signature and ranges: `str(ep)`.
 pub fn readable(program: &ExportedProgram) -> String {
     to_string(|out| write_readable(out, program))
+}
+
+/// The readable form as the options say.
+pub fn readable_with(program: &ExportedProgram, options: ReadableOptions) -> String {
+    to_string(|out| write_readable_with(out, program, options))
 }
 
 /// The names that placeholders have as arguments of the call and in the signature. torch's

@@ -14,6 +14,9 @@ use super::comments::Comments;
 use super::notation::Notation;
 use super::print_ranges::write_ranges;
 use super::print_signature::write_signature_indented;
+use super::readable_options::{
+    Comments as CommentsOption, Deletions, ReadableOptions, ShownGeometry, write_dims,
+};
 use super::value_names::ValueNames;
 use crate::argument::{Argument, ArgumentKind};
 use crate::context::{Context, TargetId};
@@ -29,8 +32,17 @@ const INDENT: &str = "    ";
 
 /// Writes `str(ep)`; it ends with a newline.
 pub fn write_readable(out: &mut dyn Write, program: &ExportedProgram) -> fmt::Result {
+    write_readable_with(out, program, ReadableOptions::default())
+}
+
+/// Writes the readable form as the options say; it ends with a newline.
+pub fn write_readable_with(
+    out: &mut dyn Write,
+    program: &ExportedProgram,
+    options: ReadableOptions,
+) -> fmt::Result {
     out.write_str("ExportedProgram:\n")?;
-    write_classes(out, &program.context, &program.graph)?;
+    write_classes(out, &program.context, &program.graph, options)?;
     out.write_str("Graph signature:")?;
     write_signature_indented(out, program, INDENT)?;
     out.write_char('\n')?;
@@ -45,7 +57,16 @@ struct Class<'a> {
 }
 
 /// Writes `graph` and, after it, the graphs nested in it.
-fn write_classes(out: &mut dyn Write, context: &Context, graph: &Graph) -> fmt::Result {
+fn write_classes(
+    out: &mut dyn Write,
+    context: &Context,
+    graph: &Graph,
+    options: ReadableOptions,
+) -> fmt::Result {
+    let style = ForwardStyle {
+        options,
+        geometry: ShownGeometry::of(context, graph, options.strides),
+    };
     let mut pending = vec![Class {
         name: "GraphModule",
         graph,
@@ -54,7 +75,7 @@ fn write_classes(out: &mut dyn Write, context: &Context, graph: &Graph) -> fmt::
     while let Some(class) = pending.pop() {
         write_indent(out, class.depth)?;
         writeln!(out, "class {}(torch.nn.Module):", class.name)?;
-        ForwardWriter::new(context, class.graph, class.depth + 1).write(out)?;
+        ForwardWriter::new(context, class.graph, class.depth + 1, &style).write(out)?;
         writeln!(out, "{INDENT}")?;
         let nested = pending.len();
         pending.extend(attributes(class.graph).map(|(name, graph)| Class {
@@ -84,8 +105,15 @@ fn write_indent(out: &mut dyn Write, depth: usize) -> fmt::Result {
     (0..depth).try_for_each(|_| out.write_str(INDENT))
 }
 
+/// What is printed of all graphs of a program.
+struct ForwardStyle {
+    options: ReadableOptions,
+    geometry: ShownGeometry,
+}
+
 /// Writes the `forward` of one graph.
 struct ForwardWriter<'a> {
+    style: &'a ForwardStyle,
     context: &'a Context,
     graph: &'a Graph,
     depth: usize,
@@ -98,8 +126,9 @@ struct ForwardWriter<'a> {
 }
 
 impl<'a> ForwardWriter<'a> {
-    fn new(context: &'a Context, graph: &'a Graph, depth: usize) -> Self {
+    fn new(context: &'a Context, graph: &'a Graph, depth: usize, style: &'a ForwardStyle) -> Self {
         Self {
+            style,
             context,
             graph,
             depth,
@@ -157,6 +186,9 @@ impl<'a> ForwardWriter<'a> {
     }
 
     fn write_comment(&self, out: &mut dyn Write, comments: &Comments<'_>) -> fmt::Result {
+        if self.style.options.comments == CommentsOption::Hidden {
+            return Ok(());
+        }
         if self.has_lines {
             writeln!(out, "{INDENT}")?;
         }
@@ -228,17 +260,10 @@ impl<'a> ForwardWriter<'a> {
         match value {
             Value::Tensor(meta) => {
                 let meta = self.context.meta(*meta);
-                write!(out, ": \"{}[", meta.dtype.short_name())?;
-                for (index, size) in meta.sizes.iter().enumerate() {
-                    if index > 0 {
-                        out.write_str(", ")?;
-                    }
-                    match size {
-                        SymInt::Int(size) => write!(out, "{size}")?,
-                        SymInt::Expr(size) => write!(out, "{}", exprs.display(*size))?,
-                    }
-                }
-                out.write_str("]\"")
+                write!(out, ": \"{}", meta.dtype.short_name())?;
+                write_dims(out, exprs, &meta.sizes)?;
+                self.style.geometry.write(out, self.context, value)?;
+                out.write_char('"')
             }
             Value::SymInt(SymInt::Expr(expr)) | Value::SymFloat(expr) | Value::SymBool(expr) => {
                 write!(out, ": \"Sym({})\"", exprs.display(*expr))
@@ -252,6 +277,9 @@ impl<'a> ForwardWriter<'a> {
     /// `;  x = None` for the values that are used here for the last time, and for this one if
     /// it is never used.
     fn write_deletions(&mut self, out: &mut dyn Write, id: NodeId, node: &Node) -> fmt::Result {
+        if self.style.options.deletions == Deletions::Hidden {
+            return Ok(());
+        }
         let mut deleted: SmallVec<[NodeId; 8]> = SmallVec::new();
         for input in &node.inputs {
             input.argument.for_each_node(&mut |used| {

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `f32[2, s77]` | a contiguous tensor on the CPU |
 //! | `f32[2, 3][1, 2]` | with these strides |
-//! | `f32[2, 3][3, 1]+4` | that begins at the storage's element 4 |
+//! | `f32[2, 3][3, 1]+4` | that begins at the storage's element 4; an expression is in brackets |
 //! | `f32[2, 3][3, 1]cuda:0` | on another device |
 //! | `Sym(s77 + 1)` | a symbolic number |
 
@@ -101,11 +101,7 @@ fn read_value(mut cursor: Cursor<'_>, context: &mut Context) -> Result<Value, Pa
         contiguous_strides(&mut context.exprs, &sizes).map_err(|error| at_sizes.error(error))?
     };
     let storage_offset = match cursor.eat("+") {
-        true => {
-            let is_end = |c: char| c.is_ascii_alphabetic();
-            let length = cursor.rest().find(is_end).unwrap_or(cursor.rest().len());
-            read_size(cursor.split_off(length), context)?
-        }
+        true => read_offset(&mut cursor, context)?,
         false => SymInt::Int(0),
     };
     let device = read_device(&mut cursor, context)?;
@@ -142,14 +138,24 @@ fn read_dims(cursor: &mut Cursor<'_>, context: &mut Context) -> Result<Dims, Par
     }
 }
 
-/// Up to the comma or the bracket that ends an expression.
+/// Up to the comma or the bracket that ends a size.
 fn expression_length(text: &str) -> usize {
+    length_until(text, &[',', ']'])
+}
+
+/// Up to the bracket that was opened before `text`.
+fn bracketed_length(text: &str) -> usize {
+    length_until(text, &[')'])
+}
+
+/// Up to one of `ends` that does not stand in round brackets.
+fn length_until(text: &str, ends: &[char]) -> usize {
     let mut depth = 0_usize;
     for (position, c) in text.char_indices() {
         match c {
+            c if depth == 0 && ends.contains(&c) => return position,
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
-            ',' | ']' if depth == 0 => return position,
             _ => {}
         }
     }
@@ -164,6 +170,21 @@ fn read_size(cursor: Cursor<'_>, context: &mut Context) -> Result<SymInt, ParseE
     let expr = context.exprs.parse_str(text);
     let expr = expr.map_err(|error| cursor.error(error))?;
     Ok(context.exprs.to_sym_int(expr))
+}
+
+/// A number, or an expression in brackets.
+fn read_offset(cursor: &mut Cursor<'_>, context: &mut Context) -> Result<SymInt, ParseError> {
+    if !cursor.eat("(") {
+        let digits = cursor.rest().find(|c: char| !c.is_ascii_digit());
+        return read_size(
+            cursor.split_off(digits.unwrap_or(cursor.rest().len())),
+            context,
+        );
+    }
+    let length = bracketed_length(cursor.rest());
+    let offset = read_size(cursor.split_off(length), context)?;
+    cursor.expect(")")?;
+    Ok(offset)
 }
 
 /// The rest of `Sym(...)`.
@@ -258,6 +279,7 @@ mod tests {
         );
         check_tensor("f32[2, 3][1, 2]", &["2", "3"], &["1", "2"], "0", "cpu");
         check_tensor("f32[2][3]+4cuda:1", &["2"], &["3"], "4", "cuda");
+        check_tensor("f32[2][1]+(s77 + 1)", &["2"], &["1"], "s77 + 1", "cpu");
         check_tensor(
             "f64[s77 - 1, s77, 3]",
             &["s77 - 1", "s77", "3"],

@@ -157,18 +157,25 @@ impl<'a, 't> ArgumentReader<'a, 't> {
         end: &'static str,
     ) -> Result<Vec<Argument>, ParseError> {
         let mut items = Vec::new();
-        loop {
-            cursor.skip_blank();
-            if cursor.eat(end) {
-                return Ok(items);
-            }
+        cursor.skip_blank();
+        while !cursor.eat(end) {
             items.push(self.argument(cursor)?);
             cursor.skip_blank();
             if cursor.eat(end) {
-                return Ok(items);
+                break;
             }
             cursor.expect(",")?;
+            if matches!(self.style, Style::Listing(_)) && cursor.rest().starts_with(' ') {
+                // A space promises an argument, if only an empty string.
+                cursor.skip_blank();
+                if cursor.eat(end) {
+                    items.push(Argument::String(self.context.names.intern("")));
+                    break;
+                }
+            }
+            cursor.skip_blank();
         }
+        Ok(items)
     }
 
     fn mapping(&mut self, cursor: &mut Cursor<'t>) -> Result<Argument, ParseError> {

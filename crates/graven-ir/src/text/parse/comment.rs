@@ -29,33 +29,27 @@ pub(super) fn metadata(context: &mut Context, comment: &str) -> Option<MetadataI
     }))
 }
 
-/// A stack trace of the one frame that the comment tells.
+/// A stack trace of the one frame that the comment tells: `model.py:13 in forward, code: x`.
 fn stack_trace(text: &str) -> Option<String> {
+    const IN: &str = " in ";
     const CODE: &str = ", code: ";
-    for (position, _) in text.match_indices(CODE) {
-        if let Some((file, line, function)) = frame(&text[..position]) {
-            let code = &text[position + CODE.len()..];
-            return Some(format!(
-                "  File \"{file}\", line {line}, in {function}\n    {code}\n"
-            ));
-        }
-    }
-    None
+    // A file's name may hold the separator too: the first one behind a line number counts.
+    let (file, line, rest) = text.match_indices(IN).find_map(|(position, _)| {
+        let (file, line) = file_and_line(&text[..position])?;
+        Some((file, line, &text[position + IN.len()..]))
+    })?;
+    let (function, code) = rest.split_once(CODE)?;
+    Some(format!(
+        "  File \"{file}\", line {line}, in {function}\n    {code}\n"
+    ))
 }
 
-/// `model.py:13 in forward`.
-fn frame(text: &str) -> Option<(&str, &str, &str)> {
-    for (position, separator) in text.match_indices(" in ") {
-        let Some((file, line)) = text[..position].rsplit_once(':') else {
-            continue;
-        };
-        let function = &text[position + separator.len()..];
-        let is_number = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number && !file.is_empty() && !function.is_empty() {
-            return Some((file, line, function));
-        }
-    }
-    None
+/// `model.py:13`.
+fn file_and_line(text: &str) -> Option<(&str, &str)> {
+    let file = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let line = &text[file.len()..];
+    let file = file.strip_suffix(':')?;
+    (!line.is_empty() && !file.is_empty()).then_some((file, line))
 }
 
 /// Reads a dict as Python prints it, and writes it as JSON.

@@ -12,8 +12,8 @@ use crate::argument::Argument;
 use crate::context::Context;
 use crate::graph::Graph;
 use crate::program::RangeConstraint;
-use crate::text::ArgumentNames;
 use crate::signature::{GraphSignature, InputKind, InputSpec, OutputKind, OutputSpec};
+use crate::text::ArgumentNames;
 use crate::value::Value;
 
 const INPUT_KINDS: [InputKind; 6] = [
@@ -117,7 +117,10 @@ fn fit_inputs(
         }
     }
     let names = ArgumentNames::of(context, graph);
-    let names: Vec<&str> = graph.placeholders().map(|(_, node)| names.get(node)).collect();
+    let names: Vec<&str> = graph
+        .placeholders()
+        .map(|(_, node)| names.get(node))
+        .collect();
     let mut specs = Vec::with_capacity(names.len());
     // Placeholders come first: each has a name.
     for (node, name) in graph.nodes.iter_mut().zip(names) {
