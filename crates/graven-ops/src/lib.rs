@@ -2,6 +2,7 @@
 
 pub mod call;
 pub mod catalogue;
+pub mod complete;
 pub mod composite;
 pub mod emit;
 pub mod operator;
@@ -13,6 +14,7 @@ pub mod target;
 pub mod twin;
 
 pub use call::Call;
+pub use complete::complete_from_schemas;
 pub use emit::{Arg, Emit};
 pub use operator::{Composite, Operator};
 pub use registry::{OperatorId, Registry, RegistryError};

@@ -137,6 +137,17 @@ impl SymbolicFunction {
             None => lookup(&FUNCTIONS, target),
         }
     }
+
+    /// What Python calls the arguments, in order.
+    pub fn argument_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Floor | Self::Ceil | Self::Trunc => &["x"],
+            Self::Round => &["number", "ndigits"],
+            Self::IfThenElse => &["b", "t", "f"],
+            Self::Sum => &["args"],
+            _ => &["a", "b"],
+        }
+    }
 }
 
 fn lookup(table: &[(&str, SymbolicFunction)], name: &str) -> Option<SymbolicFunction> {

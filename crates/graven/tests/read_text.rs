@@ -5,8 +5,9 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use graven_ir::ExportedProgram;
 use graven_ir::text::{self, ReadableOptions, Strides};
+use graven_ir::{Argument, ExportedProgram, Graph, Op};
+use graven_ops::{Registry, complete_from_schemas};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,8 +37,10 @@ fn check(case: &Path) -> Result<(), Failed> {
     compare(&program, text::fx)?;
     compare(&program, with_geometry)?;
     // The readable form holds all that the listing holds.
-    let read = text::parse_readable(&text::readable(&program))?;
+    let mut read = text::parse_readable(&text::readable(&program))?;
     assert_same(&text::fx(&program), &text::fx(&read))?;
+    complete_from_schemas(&mut read, &Registry::aten());
+    assert_same(&inputs(&program), &inputs(&read))?;
     // What torch printed for other programs than those in archives.
     for functional in ["functional.txt", "core.txt"] {
         if let Ok(listing) = fs::read_to_string(case.join(functional)) {
@@ -56,6 +59,33 @@ fn compare(
     let printed = print(program);
     let read = text::parse(&printed)?;
     assert_same(&printed, &print(&read))
+}
+
+/// What the listing does not show of the arguments of calls: their names, and which form a list
+/// has.
+fn inputs(program: &ExportedProgram) -> String {
+    let names = &program.context.names;
+    let mut text = String::new();
+    let mut graphs: Vec<&Graph> = vec![&program.graph];
+    while let Some(graph) = graphs.pop() {
+        graphs.extend(graph.graphs.iter().map(|nested| &nested.graph));
+        for node in &graph.nodes {
+            let Op::Call(target) = node.op else { continue };
+            text += &format!(
+                "{}: {}",
+                names.get(node.name),
+                program.context.target_name(target)
+            );
+            for input in &node.inputs {
+                text += &format!(" {}", names.get(input.name));
+                if let Argument::List(kind, _) = &input.argument {
+                    text += &format!(" {kind:?}");
+                }
+            }
+            text.push('\n');
+        }
+    }
+    text
 }
 
 fn assert_same(expected: &str, found: &str) -> Result<(), Failed> {
