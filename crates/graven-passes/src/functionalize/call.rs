@@ -25,6 +25,9 @@ impl Machine<'_> {
         }
         match fact {
             Fact::Functional(_) => self.call_functional(target, &inputs, recorded),
+            Fact::HiddenAlias(_, alias) => {
+                self.call_with_hidden_alias(target, alias, &inputs, recorded)
+            }
             Fact::View(_, view) => self.call_view(target, &inputs, view, recorded),
             Fact::MetadataMutation(_, view) => self.call_metadata_mutation(view, &inputs, recorded),
             Fact::Write(operator) => self.call_write(operator, &inputs, recorded),
@@ -119,7 +122,8 @@ impl Machine<'_> {
         inputs: &[CallInput],
         recorded: Option<&Value>,
     ) -> Result<Binding, FunctionalizeError> {
-        let lowered = self.lower_all(inputs)?;
+        let mut lowered = self.lower_all(inputs)?;
+        self.resolve_bits(target, &mut lowered)?;
         let inferred;
         let value = match recorded {
             Some(value) => value,
@@ -181,7 +185,20 @@ impl Machine<'_> {
         fact: ViewFact,
         meta: TensorMetaId,
     ) -> Result<Binding, FunctionalizeError> {
+        let mut lowered = lowered;
+        let base = lowered
+            .get(fact.base)
+            .and_then(|input| input.argument.as_node());
+        if let Some(base) = base {
+            lowered[fact.base].argument = Argument::Node(self.base_for(base, fact.inverse)?);
+        }
         let value = self.record(target, lowered.clone(), Value::Tensor(meta));
+        if let Some(base) = lowered
+            .get(fact.base)
+            .and_then(|input| input.argument.as_node())
+        {
+            self.note_bit(value, base, fact.inverse);
+        }
         let view = self.view_of(target, of, lowered, fact, meta)?;
         let tensor = self.view_tensor(of, value, view);
         if fact.is_dtype_view {

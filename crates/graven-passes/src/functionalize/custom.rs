@@ -219,6 +219,7 @@ impl Machine<'_> {
             value: base,
             generation,
             meta,
+            taken: generation,
         })
     }
 

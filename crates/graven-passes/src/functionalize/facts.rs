@@ -2,6 +2,7 @@
 
 use super::emit::Dispatch;
 use graven_ir::{Context, NameId, TargetId};
+use graven_ops::catalogue::hidden_alias::{HiddenAlias, hidden_alias};
 use graven_ops::catalogue::view::{self, Inverse};
 use graven_ops::composite;
 use graven_ops::registry::{OperatorId, Registry};
@@ -17,6 +18,8 @@ use super::special::{Special, special};
 pub(crate) enum Fact {
     /// Recorded as it is: returns fresh values.
     Functional(OperatorId),
+    /// The same, but results share memory with arguments.
+    HiddenAlias(OperatorId, HiddenAlias),
     /// A view of an argument.
     View(OperatorId, ViewFact),
     /// Changes the geometry of an argument.
@@ -39,6 +42,7 @@ impl Fact {
     pub(crate) fn operator(self) -> Option<OperatorId> {
         match self {
             Self::Functional(operator)
+            | Self::HiddenAlias(operator, _)
             | Self::View(operator, _)
             | Self::MetadataMutation(operator, _)
             | Self::Write(operator)
@@ -208,7 +212,10 @@ fn fact(registry: &Registry, target: &str) -> Result<Fact, Problem> {
             .unwrap_or(0);
         return Ok(Fact::View(operator, view_fact(&name, base)));
     }
-    Ok(Fact::Functional(operator))
+    Ok(match hidden_alias(&name) {
+        Some(alias) => Fact::HiddenAlias(operator, alias),
+        None => Fact::Functional(operator),
+    })
 }
 
 fn view_fact(name: &str, base: usize) -> ViewFact {

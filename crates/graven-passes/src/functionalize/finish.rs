@@ -5,6 +5,8 @@ use graven_ir::{
     NodeId, Op, OutputKind, OutputSpec, TensorMetaId, Value,
 };
 
+use graven_ops::Arg;
+
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Machine, Operand, StorageId, TensorId};
 use super::names;
@@ -171,7 +173,12 @@ impl Machine<'_> {
                     return Err(Problem::ConstantWritten(name).into());
                 }
             };
-            outputs.push(Argument::Node(self.value_to_write_back(input, tensor)?));
+            let mut value = self.value_to_write_back(input, tensor)?;
+            if outputs.contains(&Argument::Node(value)) {
+                // Each write-back has a node of its own: torch's verifier wants it so.
+                value = self.pure_call("aten::clone", &[Arg::Value(value)], &[])?;
+            }
+            outputs.push(Argument::Node(value));
             signature.outputs.push(OutputSpec { kind, target });
         }
         Ok(())
@@ -237,6 +244,17 @@ impl Machine<'_> {
             return false;
         };
         let mut replaced: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
+        let written: Vec<Option<NodeId>> = signature
+            .outputs
+            .iter()
+            .zip(&graph.outputs)
+            .filter(|(spec, _)| is_mutation(spec.kind))
+            .map(|(_, output)| output.as_node())
+            .collect();
+        // Two write-backs cannot share a node.
+        let is_write_back = |source: NodeId, replaced: &[Option<NodeId>]| {
+            written.contains(&Some(source)) || replaced.contains(&Some(source))
+        };
         let mut any = false;
         for (spec, output) in signature.outputs.iter().zip(&graph.outputs) {
             if !matches!(
@@ -256,6 +274,7 @@ impl Machine<'_> {
             if node.op == Op::Call(copy)
                 && let Some(source) = source
                 && self.same_type(&node.value, &graph.node(source).value)
+                && !is_write_back(source, &replaced)
             {
                 replaced[value.index()] = Some(source);
                 any = true;

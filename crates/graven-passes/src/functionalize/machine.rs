@@ -16,7 +16,7 @@ use graven_ir::{
     TensorMetaId, Value,
 };
 use graven_ops::Registry;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::WriteRecord;
 use super::error::FunctionalizeError;
@@ -41,6 +41,9 @@ pub(crate) struct Tensor {
     pub(crate) value: NodeId,
     pub(crate) generation: u32,
     pub(crate) meta: TensorMetaId,
+    /// The storage's generation when the chain was taken: what was taken before a change of the
+    /// storage's size does not fit it afterwards.
+    pub(crate) taken: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -110,6 +113,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) metadata: MetadataId,
     /// Name and target of that node, for errors.
     pub(crate) current: Option<Current>,
+    /// Recorded values with a conjugate or negative bit.
+    pub(crate) bits: FxHashSet<NodeId>,
     /// The dtype of the autocast region that is being run.
     pub(crate) autocast: Option<DType>,
     /// The writes to storages that are inputs, as they come: storage, and what is to be told.
@@ -132,6 +137,7 @@ pub(crate) struct Outer {
     input_tensors: usize,
     metadata_changes: FxHashMap<TensorId, (Option<Current>, MetadataId)>,
     writes: Vec<(StorageId, WriteRecord)>,
+    bits: FxHashSet<NodeId>,
 }
 
 impl<'a> Machine<'a> {
@@ -152,6 +158,7 @@ impl<'a> Machine<'a> {
             metadata_changes: FxHashMap::default(),
             metadata: MetadataId::EMPTY,
             current: None,
+            bits: FxHashSet::default(),
             autocast: None,
             writes: Vec::new(),
             getitem,
@@ -172,6 +179,7 @@ impl<'a> Machine<'a> {
             input_tensors: take(&mut self.input_tensors),
             metadata_changes: take(&mut self.metadata_changes),
             writes: take(&mut self.writes),
+            bits: take(&mut self.bits),
         }
     }
 
@@ -186,6 +194,7 @@ impl<'a> Machine<'a> {
         self.input_tensors = outer.input_tensors;
         self.metadata_changes = outer.metadata_changes;
         self.writes = outer.writes;
+        self.bits = outer.bits;
         nested
     }
 }
@@ -219,6 +228,7 @@ impl Machine<'_> {
             value,
             generation: 0,
             meta,
+            taken: 0,
         })
     }
 
@@ -278,6 +288,7 @@ impl Machine<'_> {
             view,
             value,
             generation: own,
+            taken,
             ..
         } = *self.tensor(id);
         let storage = self.storage(storage_id);
@@ -288,7 +299,7 @@ impl Machine<'_> {
         if view.is_some()
             && storage
                 .resized_at
-                .is_some_and(|resized_at| own < resized_at)
+                .is_some_and(|resized_at| taken < resized_at)
         {
             return Err(self.error(super::error::Problem::ReadAfterResize));
         }

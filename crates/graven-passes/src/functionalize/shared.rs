@@ -7,7 +7,8 @@
 
 use graven_ir::state::StorageId as StateStorage;
 use graven_ir::{
-    ExportedProgram, InputKind, Layout, NameId, Node, NodeId, SymInt, TensorMeta, TensorMetaId,
+    ExportedProgram, Graph, InputKind, Layout, NameId, Node, NodeId, SymInt, TensorMeta,
+    TensorMetaId,
 };
 use graven_ops::Arg;
 use graven_ops::catalogue::view;
@@ -52,7 +53,10 @@ impl Machine<'_> {
         let mut inputs = Vec::with_capacity(order.len());
         for &position in order {
             let (source, placeholder) = placeholders[position];
-            let node = self.graph.push(placeholder.clone());
+            let node = self.graph.push(Node {
+                name: archive_name(&program.graph, placeholder.name),
+                ..placeholder.clone()
+            });
             self.note_placeholder(node);
             let meta = placeholder.value.as_tensor();
             let tensor = meta.map(|meta| self.fresh_tensor(node, meta));
@@ -211,6 +215,16 @@ impl Machine<'_> {
             None => Err(Problem::Malformed("a buffer is no tensor".to_owned()).into()),
         }
     }
+}
+
+/// The name that a placeholder has in the archive: torch's loader renames those that are called
+/// like a builtin, its functional programs do not.
+fn archive_name(graph: &Graph, name: NameId) -> NameId {
+    let renamed = graph
+        .archive_names
+        .iter()
+        .find(|(loaded, _)| *loaded == name);
+    renamed.map_or(name, |(_, archive)| *archive)
 }
 
 fn first_of(values: Vec<NodeId>) -> Result<NodeId, FunctionalizeError> {

@@ -188,6 +188,7 @@ impl Machine<'_> {
         tensor.value = value;
         tensor.meta = meta;
         tensor.generation = generation;
+        tensor.taken = generation;
         Ok(())
     }
 
@@ -259,6 +260,7 @@ impl Machine<'_> {
         tensor.value = value;
         tensor.meta = meta;
         tensor.generation = generation;
+        tensor.taken = generation;
         self.note_metadata_change(of);
     }
 

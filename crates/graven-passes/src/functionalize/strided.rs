@@ -18,7 +18,7 @@ use graven_ops::emit::{Arg, Emit as _};
 
 use super::emit::Pure;
 use super::error::{FunctionalizeError, Problem};
-use super::machine::{Machine, StorageId, TensorId};
+use super::machine::{Machine, StorageId, Tensor, TensorId};
 use super::view::{KeepsStrides, View, ViewCall, ViewId};
 
 /// The geometry that an `as_strided` gives, the offset counted from the storage's first element.
@@ -108,6 +108,15 @@ impl Machine<'_> {
         written: NodeId,
     ) -> Result<Option<NodeId>, FunctionalizeError> {
         let meta = self.context.meta(self.base_meta(storage)).clone();
+        let overlaps = strided
+            .sizes
+            .iter()
+            .zip(&strided.strides)
+            .any(|(size, stride)| *stride == SymInt::Int(0) && *size != SymInt::Int(1));
+        if overlaps {
+            let operator = "as_strided, whose elements overlap".to_owned();
+            return Err(self.error(Problem::NoInverse(operator)));
+        }
         let is_static = reach(strided).is_some();
         if is_static {
             // Outside of the base a write would be lost.
@@ -195,23 +204,28 @@ impl Machine<'_> {
             .ok_or_else(|| self.error(Problem::Malformed(format!("{operator} returned nothing"))))
     }
 
-    /// Whether the recorded base still has the program's layout after a write through a chain
-    /// that begins with `first`.
+    /// Whether the recorded base still has the program's layout after a write to `tensor`.
+    ///
+    /// A scatter keeps the strides of what it writes into, which is a view of the base. Without
+    /// one in the chain the new base is the twin's result, seen backwards: laid out as before if
+    /// the result has the strides that the tensor has in the program.
     pub(crate) fn layout_after_write(
         &self,
-        storage: StorageId,
-        first: Option<ViewId>,
-        keeps_strides: KeepsStrides,
+        tensor: &Tensor,
+        chain: &[ViewId],
+        keeps: KeepsStrides,
     ) -> bool {
-        let storage = self.storage(storage);
-        let meta = self.context.meta(storage.meta);
-        let scattered =
-            first.is_some_and(|view| matches!(self.view(view).inverse, Some(Inverse::Scatter(_))));
-        // Twins return contiguous tensors unless they keep strides; scatters keep the base's.
-        is_contiguous(meta)
-            || (storage.layout_is_known
-                && (scattered
-                    || (keeps_strides == KeepsStrides::Yes && dense_order(meta).is_some())))
+        let storage = self.storage(tensor.storage);
+        let scatters =
+            |view: &ViewId| matches!(self.view(*view).inverse, Some(Inverse::Scatter(_)));
+        if chain.iter().any(scatters) {
+            return storage.layout_is_known;
+        }
+        let meta = self.context.meta(tensor.meta);
+        let result_is_known =
+            is_contiguous(meta) || (keeps == KeepsStrides::Yes && dense_order(meta).is_some());
+        let is_whole = chain.is_empty();
+        result_is_known && (storage.layout_is_known || (is_whole && is_contiguous(meta)))
     }
 }
 

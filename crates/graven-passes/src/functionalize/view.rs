@@ -81,12 +81,14 @@ impl Machine<'_> {
     pub(crate) fn view_tensor(&mut self, of: TensorId, value: NodeId, view: ViewId) -> TensorId {
         let meta = self.view(view).meta;
         let storage = self.tensor(of).storage;
+        let taken = self.storage(storage).generation;
         self.push_tensor(Tensor {
             storage,
             view: Some(view),
             value,
             generation: 0,
             meta,
+            taken,
         })
     }
 
@@ -108,9 +110,13 @@ impl Machine<'_> {
         } else {
             base
         };
+        let inverse = self.view(view).inverse;
+        let base = self.base_for(base, inverse)?;
         let view = self.view(view);
         let (target, inputs, meta) = (view.call.target, view.call.inputs_on(base), view.meta);
-        Ok(self.record(target, inputs, Value::Tensor(meta)))
+        let value = self.record(target, inputs, Value::Tensor(meta));
+        self.note_bit(value, base, inverse);
+        Ok(value)
     }
 
     /// Whether a view could fail, or read other elements, on a base of unknown strides.
@@ -145,12 +151,11 @@ impl Machine<'_> {
         keeps_strides: KeepsStrides,
     ) -> Result<(), FunctionalizeError> {
         self.note_write(tensor, false);
-        let Tensor {
-            storage: id, view, ..
-        } = *self.tensor(tensor);
+        let written = self.tensor(tensor).clone();
+        let (id, view) = (written.storage, written.view);
         let chain = self.chain(view);
         let new_base = self.write_through(id, &chain, value)?;
-        let layout_is_known = self.layout_after_write(id, chain.first().copied(), keeps_strides);
+        let layout_is_known = self.layout_after_write(&written, &chain, keeps_strides);
         let storage = self.storage_mut(id);
         storage.base = new_base;
         storage.generation += 1;
@@ -206,7 +211,16 @@ impl Machine<'_> {
         };
         let inputs = view.inverse_inputs.as_ref().unwrap_or(&view.call.inputs);
         let arguments = self.view_arguments(inputs, view.call.base);
-        inverse.write_back(&mut Pure(self), &arguments, &base, written)
+        let scatters = matches!(inverse, Inverse::Scatter(_));
+        let base = match scatters && self.has_bit(base) {
+            true => self.resolved(base)?,
+            false => base,
+        };
+        let value = inverse.write_back(&mut Pure(self), &arguments, &base, written)?;
+        if !scatters {
+            self.note_bit(value, written, Some(inverse));
+        }
+        Ok(value)
     }
 
     fn view_arguments(&self, inputs: &[Input], base: usize) -> ViewArguments<NodeId> {

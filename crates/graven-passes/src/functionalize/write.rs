@@ -34,9 +34,10 @@ impl Machine<'_> {
         };
         let positions = self.schema_positions(operator, inputs)?;
         let taken = self.twin_inputs(twin, inputs, &positions)?;
-        let lowered = self.lower_all(&taken)?;
-        self.take_names_of_checks(twin.operator, &lowered);
+        let mut lowered = self.lower_all(&taken)?;
         let target = self.target_of_operator(twin.operator);
+        self.resolve_bits(target, &mut lowered)?;
+        self.take_names_of_checks(twin.operator, &lowered);
         let call = WritingCall {
             operator,
             twin,
@@ -208,6 +209,10 @@ impl Machine<'_> {
         }
         if self.context.meta(meta).sizes != self.context.meta(own).sizes {
             return self.replace_base(tensor, value);
+        }
+        if !self.bits.is_empty() {
+            let before = self.tensor(tensor).value;
+            value = self.written_over_bit(before, value)?;
         }
         self.write(tensor, value, keeps_strides)
     }
