@@ -8,6 +8,7 @@ mod convert;
 mod dropout;
 mod inplace;
 mod layout;
+mod loss;
 mod norm;
 mod out;
 mod shrink;
@@ -55,6 +56,7 @@ pub fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
         .or_else(|| dropout::formula(operator))
         .or_else(|| inplace::formula(operator))
         .or_else(|| out::formula(operator))
+        .or_else(|| loss::formula(operator))
         .or_else(|| shrink::formula(operator))
 }
 

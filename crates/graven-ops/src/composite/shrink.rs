@@ -1,6 +1,8 @@
 //! Element-wise operators that torch takes apart although they are no composites: it registers
 //! formulas for them under autograd.
 
+use graven_ir::DType;
+
 use super::{Formula, Taken, one, tensor, value};
 use crate::call::Call;
 use crate::emit::{Arg, Emit};
@@ -27,14 +29,21 @@ fn hardshrink<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
 /// `self * 0` where it is nearer than that, so that NaN stays.
 fn softshrink<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     let input = call.tensor("self")?;
-    let lambd = lambd(call);
+    let mut lambd = lambd(call);
+    let mut greater = "aten::gt.Scalar";
+    let (dtype, device) = (emit.meta(input).dtype, emit.meta(input).device);
+    // In half precision the bound is rounded first.
+    if matches!(dtype, DType::BFloat16 | DType::Float16) {
+        let kwargs = [
+            ("dtype", Arg::DType(dtype)),
+            ("device", Arg::Device(device)),
+            ("pin_memory", Arg::Bool(false)),
+        ];
+        lambd = Arg::Value(one(emit, "aten::scalar_tensor", &[lambd], &kwargs)?);
+        greater = "aten::gt.Tensor";
+    }
     let magnitude = one(emit, "aten::abs", &[tensor(input)], &[])?;
-    let large = one(
-        emit,
-        "aten::gt.Scalar",
-        &[tensor(&magnitude), lambd.clone()],
-        &[],
-    )?;
+    let large = one(emit, greater, &[tensor(&magnitude), lambd.clone()], &[])?;
     let sign = one(emit, "aten::sign", &[tensor(input)], &[])?;
     let step = one(emit, "aten::mul.Tensor", &[tensor(&sign), lambd], &[])?;
     let moved = one(

@@ -27,29 +27,29 @@ pub(super) fn rule(operator: &str) -> Option<Rule> {
         | "aten::zeros" => factory,
         "aten::arange" | "aten::arange.start" | "aten::arange.start_step" => arange,
         "aten::scalar_tensor" => scalar_tensor,
+        "aten::masked_fill.Scalar" | "aten::masked_fill.Tensor" | "aten::masked_scatter" => masked,
         "aten::bernoulli" | "aten::bernoulli.p" | "aten::bernoulli.Tensor" => dense,
-        "aten::as_strided_scatter"
-        | "aten::copy"
-        | "aten::diagonal_scatter"
-        | "aten::fill.Scalar"
+        "aten::fill.Scalar"
         | "aten::fill.Tensor"
         | "aten::index_fill.int_Scalar"
         | "aten::index_fill.int_Tensor"
         | "aten::index_put"
-        | "aten::masked_scatter"
         | "aten::normal_functional"
         | "aten::put"
         | "aten::random"
         | "aten::random.from"
         | "aten::random.to"
-        | "aten::select_scatter"
-        | "aten::slice_scatter"
-        | "aten::uniform"
         | "aten::exponential"
         | "aten::geometric"
         | "aten::cauchy"
         | "aten::log_normal"
         | "aten::zero" => like_this,
+        "aten::as_strided_scatter"
+        | "aten::copy"
+        | "aten::diagonal_scatter"
+        | "aten::select_scatter"
+        | "aten::slice_scatter"
+        | "aten::uniform" => laid_out_like_this,
         _ => return None,
     })
 }
@@ -60,10 +60,31 @@ fn like_this(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     Ok(one(rule.like(this)?))
 }
 
+/// Sizes and dtype of the first argument, its strides kept as they are, gaps included; only
+/// where it repeats elements the result does not.
+fn laid_out_like_this(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let this = rule.this()?;
+    let mut dims = this.sizes.iter().zip(&this.strides);
+    if dims.any(|(size, stride)| *size != SymInt::Int(1) && *stride == SymInt::Int(0)) {
+        return Ok(one(rule.like(this)?));
+    }
+    Ok(one(TensorMeta {
+        storage_offset: SymInt::Int(0),
+        ..this.clone()
+    }))
+}
+
 /// Sizes and dtype of the first argument, contiguous.
 fn dense(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     let this = rule.this()?;
     Ok(one(rule.fresh(this, this.sizes.clone())?))
+}
+
+/// Dtype of the first argument, repeated to the sizes of the mask, contiguous.
+fn masked(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let (this, mask) = (rule.this()?, rule.call.tensor("mask")?);
+    let sizes = rule.broadcast([&this.sizes, &mask.sizes].into_iter())?;
+    Ok(one(rule.fresh(this, sizes)?))
 }
 
 /// Like the first argument, in the memory format and dtype that are asked for.

@@ -2,9 +2,10 @@
 
 use graven_ir::schema::SchemaType;
 use graven_ir::value::Dims;
-use graven_ir::{DType, SymInt, TensorMeta};
+use graven_ir::{DType, MemoryFormat, SymInt, TensorMeta};
 
 use super::dtype::{Promotion, to_floating};
+use super::layout;
 use super::rule::{Inference, Metas, Rule, one};
 use crate::catalogue::layout::returns_bool;
 use crate::emit::{Arg, EmitError};
@@ -62,8 +63,9 @@ const UNTAGGED: &[&str] = &[
     "aten::bitwise_and.Scalar",
     "aten::bitwise_or.Scalar",
     "aten::bitwise_xor.Scalar",
-    "aten::masked_fill.Scalar",
-    "aten::masked_fill.Tensor",
+    "aten::where.Scalar",
+    "aten::where.ScalarOther",
+    "aten::where.ScalarSelf",
     "aten::where.self",
     "aten::_conj_physical",
 ];
@@ -82,11 +84,7 @@ fn pointwise(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     };
     let dtype = rule.result_dtype()?;
     let sizes = rule.broadcast(operands.iter().map(|meta| &meta.sizes))?;
-    let strides: Vec<Dims> = operands
-        .iter()
-        .map(|meta| expanded_strides(meta, &sizes))
-        .collect();
-    let strides = rule.elementwise_strides(&sizes, &strides)?;
+    let strides = rule.result_strides(&operands, &sizes)?;
     // A tensor without dimensions may live elsewhere.
     let device = operands.iter().find(|meta| !meta.sizes.is_empty());
     Ok(one(TensorMeta {
@@ -125,14 +123,67 @@ impl<'a> Inference<'a> {
             .collect()
     }
 
+    /// The strides of the result. Where the operands agree on a layout it is theirs, and strides
+    /// of dimensions of size 1 do not count.
+    fn result_strides(
+        &mut self,
+        operands: &[&TensorMeta],
+        sizes: &Dims,
+    ) -> Result<Dims, EmitError> {
+        if operands.iter().any(|meta| meta.sizes == *sizes) {
+            for format in [
+                MemoryFormat::Contiguous,
+                MemoryFormat::ChannelsLast,
+                MemoryFormat::ChannelsLast3d,
+            ] {
+                if self.are_all_in(operands, format)? {
+                    return self.strides_in_format(sizes, format);
+                }
+            }
+        }
+        if let Some(strides) = self.common_strides(operands)? {
+            return Ok(strides);
+        }
+        let strides: Vec<Dims> = operands
+            .iter()
+            .map(|meta| expanded_strides(meta, sizes))
+            .collect();
+        self.elementwise_strides(sizes, &strides)
+    }
+
+    fn are_all_in(
+        &mut self,
+        operands: &[&TensorMeta],
+        format: MemoryFormat,
+    ) -> Result<bool, EmitError> {
+        for meta in operands {
+            let fits = layout::is_contiguous(self.exprs, meta, format);
+            if !fits.map_err(|error| self.call.unfit(error.to_string()))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The strides that all operands have, where they are dense.
+    fn common_strides(&mut self, operands: &[&TensorMeta]) -> Result<Option<Dims>, EmitError> {
+        let Some((first, others)) = operands.split_first() else {
+            return Ok(None);
+        };
+        let same = |meta: &&TensorMeta| meta.sizes == first.sizes && meta.strides == first.strides;
+        if !others.iter().all(same) {
+            return Ok(None);
+        }
+        let dense = layout::is_dense(self.exprs, first);
+        let dense = dense.map_err(|error| self.call.unfit(error.to_string()))?;
+        Ok(dense.then(|| first.strides.clone()))
+    }
+
     /// The dtype of the result.
     fn result_dtype(&self) -> Result<DType, EmitError> {
         let packet = &*self.call.schema.name.packet;
         if returns_bool(packet) {
             return Ok(DType::Bool);
-        }
-        if matches!(packet, "masked_fill" | "copy" | "fill") {
-            return Ok(self.this()?.dtype);
         }
         let Some(promoted) = self.promoted(packet) else {
             return Err(self.call.unfit("takes a tensor"));

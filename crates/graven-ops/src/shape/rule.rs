@@ -53,6 +53,11 @@ impl<'a> Inference<'a> {
         self.sized(quotient)
     }
 
+    pub(super) fn min(&mut self, a: SymInt, b: SymInt) -> Result<SymInt, EmitError> {
+        let least = self.exprs.min(a, b);
+        self.sized(least)
+    }
+
     pub(super) fn product(&mut self, sizes: &[SymInt]) -> Result<SymInt, EmitError> {
         let product = self.exprs.product_of(sizes);
         self.sized(product)

@@ -93,11 +93,11 @@ fn diagonal(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
             columns,
         )
     };
-    let length = rule.at_least_zero(rule.lesser(rows, columns));
+    let shorter = rule.min(rows, columns)?;
+    let length = rule.at_least_zero(shorter);
     let mut meta = base.clone();
-    if length != ZERO {
-        meta.storage_offset = rule.add(base.storage_offset, start)?;
-    }
+    // The start counts even when nothing is left behind it.
+    meta.storage_offset = rule.add(base.storage_offset, start)?;
     let stride = rule.add(base.strides[first], base.strides[second])?;
     for dim in [first.max(second), first.min(second)] {
         meta.sizes.remove(dim);
@@ -129,9 +129,8 @@ fn expand(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
         }
         // A new dimension of size 1 has the stride that a contiguous tensor would have.
         let stride = match (size, meta.sizes.first(), meta.strides.first()) {
-            (ONE, Some(next), Some(stride)) if !base.sizes.is_empty() => {
-                rule.mul(*next, *stride)?
-            }
+            (ONE, Some(next), Some(stride)) => rule.mul(*next, *stride)?,
+            (ONE, ..) => ONE,
             _ => ZERO,
         };
         meta.sizes.insert(0, size);

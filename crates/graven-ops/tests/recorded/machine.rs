@@ -279,7 +279,12 @@ impl<'a> Machine<'a> {
             });
             self.tensors.len() - 1
         });
-        Ok(views.collect())
+        let views: Vec<usize> = views.collect();
+        // torch records a dtype view as the view and a `detach` of it.
+        if operator == "aten::view.dtype" {
+            return self.call_view("aten::detach", &[Arg::Value(views[0])]);
+        }
+        Ok(views)
     }
 }
 

@@ -22,6 +22,11 @@ fn composites_come_apart_as_in_torch() {
     check_file(include_str!("../data/composites.txt"));
 }
 
+#[test]
+fn shape_rules_agree_with_torch() {
+    check_file(include_str!("../data/shapes.txt"));
+}
+
 fn check_file(text: &str) {
     let mut context = Context::default();
     let cases = parse::cases(&mut context, text);
