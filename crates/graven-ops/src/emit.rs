@@ -73,6 +73,16 @@ pub trait Emit {
     /// The metadata of a tensor.
     fn meta(&self, value: &Self::Value) -> &TensorMeta;
 
+    /// Whether a tensor has its conjugate bit set.
+    fn is_conjugate(&self, _value: &Self::Value) -> bool {
+        false
+    }
+
+    /// Whether a tensor has its negative bit set.
+    fn is_negative(&self, _value: &Self::Value) -> bool {
+        false
+    }
+
     /// The tables, for arithmetic on symbolic sizes.
     fn context(&mut self) -> &mut Context;
 }

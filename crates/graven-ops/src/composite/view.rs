@@ -30,7 +30,9 @@ pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
         "aten::numpy_T" => numpy_t,
         "aten::positive" => positive,
         "aten::real" => real,
-        "aten::requires_grad_" | "aten::resolve_conj" | "aten::resolve_neg" => itself,
+        "aten::requires_grad_" => itself,
+        "aten::resolve_conj" => resolve_conj,
+        "aten::resolve_neg" => resolve_neg,
         "aten::retain_grad" => nothing,
         "aten::swapaxes" => swapaxes,
         "aten::swapaxes_" => swapaxes_,
@@ -40,8 +42,28 @@ pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
     })
 }
 
-/// A single tensor that comes back as it is. That conjugate and negative views are made plain
-/// first is up to whoever tracks them.
+/// `resolve_conj(Tensor(a) self)`: the tensor itself, or a copy without the conjugate bit.
+fn resolve_conj<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    let input = call.tensor("self")?;
+    let is_set = emit.is_conjugate(input);
+    resolved(emit, input, is_set)
+}
+
+/// `resolve_neg(Tensor(a) self)`: the tensor itself, or a copy without the negative bit.
+fn resolve_neg<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    let input = call.tensor("self")?;
+    let is_set = emit.is_negative(input);
+    resolved(emit, input, is_set)
+}
+
+fn resolved<E: Emit>(emit: &mut E, input: &E::Value, is_set: bool) -> Taken<E> {
+    if !is_set {
+        return Ok(Outcome::Input(input.clone()));
+    }
+    Ok(value(one(emit, "aten::clone", &[tensor(input)], &[])?))
+}
+
+/// A single tensor that comes back as it is.
 fn itself<E: Emit>(_: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     Ok(Outcome::Input(call.tensor("self")?.clone()))
 }

@@ -71,6 +71,14 @@ impl Emit for Dispatch<'_, '_> {
         self.0.context.meta(self.0.tensor(*value).meta)
     }
 
+    fn is_conjugate(&self, value: &TensorId) -> bool {
+        self.0.bit_of(*value) && self.meta(value).dtype.is_complex()
+    }
+
+    fn is_negative(&self, value: &TensorId) -> bool {
+        self.0.bit_of(*value) && !self.meta(value).dtype.is_complex()
+    }
+
     fn context(&mut self) -> &mut Context {
         &mut self.0.context
     }

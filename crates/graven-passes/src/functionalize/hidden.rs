@@ -20,8 +20,11 @@ impl Machine<'_> {
         inputs: &[CallInput],
         recorded: Option<&Value>,
     ) -> Result<Binding, FunctionalizeError> {
-        let binding = self.call_functional(target, inputs, recorded)?;
         let viewed = self.viewed_arguments(alias, inputs);
+        if let (HiddenAlias::FirstOfType, Some(&of)) = (alias, viewed.first()) {
+            return self.call_identity(target, inputs, of);
+        }
+        let binding = self.call_functional(target, inputs, recorded)?;
         match &binding {
             Binding::Tensor(result) => {
                 if let Some(&of) = viewed.first() {
@@ -43,6 +46,23 @@ impl Machine<'_> {
             Binding::Value(_) | Binding::Constant(_) => {}
         }
         Ok(binding)
+    }
+
+    /// A call that returns the very tensor that it was given: its value is recorded anew.
+    fn call_identity(
+        &mut self,
+        target: TargetId,
+        inputs: &[CallInput],
+        of: TensorId,
+    ) -> Result<Binding, FunctionalizeError> {
+        let lowered = self.lower_all(inputs)?;
+        let node = self.record(target, lowered, Value::Tensor(self.tensor(of).meta));
+        self.tensors[of.0 as usize].value = node;
+        if self.is_base(of) {
+            let storage = self.tensor(of).storage;
+            self.storage_mut(storage).base = node;
+        }
+        Ok(Binding::Tensor(of))
     }
 
     /// The arguments that the results view, in the order of the results.

@@ -12,7 +12,8 @@ use graven_ops::emit::Arg;
 use graven_ops::operator::Composite;
 
 use super::error::FunctionalizeError;
-use super::machine::Machine;
+use super::machine::{Machine, TensorId};
+use super::view::ViewId;
 
 impl Machine<'_> {
     /// Notes the bit of a value that was just recorded as a view of `base`, or as what undoes
@@ -46,6 +47,20 @@ impl Machine<'_> {
     /// Whether a recorded value has a bit set.
     pub(crate) fn has_bit(&self, node: NodeId) -> bool {
         !self.bits.is_empty() && self.bits.contains(&node)
+    }
+
+    /// Whether a tensor of the program has a bit set, whether its value is up to date or not.
+    pub(crate) fn bit_of(&self, tensor: TensorId) -> bool {
+        let tensor = self.tensor(tensor);
+        let flips = |view: &ViewId| {
+            matches!(
+                self.view(*view).inverse,
+                Some(Inverse::Bare("aten::_conj" | "aten::_neg_view"))
+            )
+        };
+        let chain = self.chain(tensor.view);
+        let base = self.has_bit(self.storage(tensor.storage).base);
+        chain.iter().filter(|view| flips(view)).count() % 2 == usize::from(!base)
     }
 
     /// Replaces the arguments of a call that have the bit by copies without it.

@@ -216,6 +216,7 @@ impl Machine<'_> {
             true => self.resolved(base)?,
             false => base,
         };
+        let written = self.base_for(written, Some(inverse))?;
         let value = inverse.write_back(&mut Pure(self), &arguments, &base, written)?;
         if !scatters {
             self.note_bit(value, written, Some(inverse));
