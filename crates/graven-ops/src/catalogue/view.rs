@@ -249,7 +249,10 @@ fn write_back_expand<E: Emit>(
     let sizes = emit.meta(&written).sizes.clone();
     let added = sizes.len() - base_sizes.len().min(sizes.len());
     let expanded: Vec<usize> = (0..sizes.len())
-        .filter(|&dim| dim < added || (base_sizes[dim - added] != sizes[dim]))
+        .filter(|&dim| match dim.checked_sub(added) {
+            Some(of_base) => base_sizes[of_base] != sizes[dim],
+            None => sizes[dim] != SymInt::Int(1),
+        })
         .collect();
     let mut written = written;
     if !expanded.is_empty() {

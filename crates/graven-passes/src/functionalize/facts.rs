@@ -202,7 +202,8 @@ fn fact(registry: &Registry, target: &str) -> Result<Fact, Problem> {
             None => Err(Problem::NoFunctionalTwin(name)),
         };
     }
-    if entry.is_view() {
+    // `_unsafe_view` shares memory, and its schema does not say so.
+    if entry.is_view() || view::inverse(&name).is_some() {
         let base = entry
             .return_aliases()
             .iter()
