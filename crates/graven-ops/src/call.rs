@@ -10,7 +10,7 @@ use graven_ir::{DType, Device, Layout, MemoryFormat, SymInt};
 use crate::emit::{Arg, EmitError};
 
 /// A call of an operator.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Call<'a, V> {
     /// The operator's schema.
     pub schema: &'a Schema,
@@ -19,6 +19,15 @@ pub struct Call<'a, V> {
     /// What was given by name.
     pub kwargs: &'a [(&'a str, Arg<V>)],
 }
+
+// Derived, these would ask the same of `V`.
+impl<V> Clone for Call<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Call<'_, V> {}
 
 /// An argument: given, or left to its default.
 enum Found<'a, V> {

@@ -187,7 +187,7 @@ fn fill_diagonal_<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> 
             Ok(Outcome::Input(this.clone()))
         };
     };
-    if wrap && height > width + 1 {
+    if wrap && height > width.saturating_add(1) {
         let wrapped = fill_wrapped(height, width, step);
         let (length, offset) = wrapped.ok_or_else(|| call.unfit("is too large"))?;
         fill_along(

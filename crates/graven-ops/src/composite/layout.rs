@@ -63,6 +63,12 @@ fn contiguous<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     if is_contiguous(emit, call, this, format)? {
         return Ok(Outcome::Input(this.clone()));
     }
+    let rank = emit.meta(this).sizes.len();
+    if shape::rank_of(format).is_some_and(|wanted| wanted != rank) {
+        return Err(call
+            .problem("memory_format", "is for another number of dimensions")
+            .into());
+    }
     Ok(value(clone_in(emit, this, format)?))
 }
 

@@ -11,6 +11,7 @@ mod layout;
 mod loss;
 mod norm;
 mod out;
+mod quantize;
 mod shrink;
 mod split;
 mod view;
@@ -57,6 +58,7 @@ pub fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
         .or_else(|| inplace::formula(operator))
         .or_else(|| out::formula(operator))
         .or_else(|| loss::formula(operator))
+        .or_else(|| quantize::formula(operator))
         .or_else(|| shrink::formula(operator))
 }
 

@@ -5,7 +5,7 @@ use graven_ir::SymInt;
 use super::{Formula, Outcome, Taken, one, sized, tensor, trim};
 use crate::call::Call;
 use crate::emit::{Arg, Emit, EmitError};
-use crate::shape::wrap_dim;
+use crate::shape::{MOST_PARTS, wrap_dim};
 
 pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
     Some(match operator {
@@ -20,9 +20,6 @@ pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
         _ => return None,
     })
 }
-
-/// More parts than this are a mistake or an attack: each costs a node.
-const MOST_PARTS: i64 = 1 << 20;
 
 /// The size of a dimension, and that there is one.
 fn size_of<E: Emit>(

@@ -11,7 +11,8 @@ use crate::shape::{self, wrap_dim};
 
 pub(super) fn formula<E: Emit>(operator: &str) -> Option<Formula<E>> {
     Some(match operator {
-        "aten::adjoint" | "aten::mH" | "aten::matrix_H" => adjoint,
+        "aten::adjoint" | "aten::mH" => adjoint,
+        "aten::matrix_H" => matrix_adjoint,
         "aten::atleast_1d" => atleast_1d,
         "aten::atleast_2d" => atleast_2d,
         "aten::atleast_3d" => atleast_3d,
@@ -169,6 +170,14 @@ fn adjoint<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     }
 }
 
+/// The same of a single matrix.
+fn matrix_adjoint<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
+    match emit.meta(call.tensor("self")?).sizes.len() {
+        0 | 2 => adjoint(emit, call),
+        _ => Err(call.unfit("takes a matrix").into()),
+    }
+}
+
 fn conjugate<E: Emit>(emit: &mut E, this: &E::Value) -> Taken<E> {
     Ok(value(one(emit, "aten::_conj", &[tensor(this)], &[])?))
 }
@@ -283,8 +292,14 @@ fn narrow<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
     };
     let (mut start, length) = (call.int("start")?, call.int("length")?);
     let exprs = &mut emit.context().exprs;
-    if shape::less(exprs, start, SymInt::Int(0)) == Some(true) {
+    let zero = SymInt::Int(0);
+    if shape::less(exprs, start, zero) == Some(true) {
         start = sized(call, exprs.add(start, *size))?;
+    }
+    for (name, value) in [("start", start), ("length", length)] {
+        if shape::less(exprs, value, zero) == Some(true) {
+            return Err(call.problem(name, "is out of range").into());
+        }
     }
     let end = sized(call, exprs.add(start, length))?;
     if shape::less(exprs, *size, end) == Some(true) {

@@ -47,7 +47,7 @@ fn channels_last_order(rank: usize) -> impl DoubleEndedIterator<Item = usize> {
 }
 
 /// The rank that a memory format is for; `None` for any.
-fn rank_of(format: MemoryFormat) -> Option<usize> {
+pub(crate) fn rank_of(format: MemoryFormat) -> Option<usize> {
     match format {
         MemoryFormat::ChannelsLast => Some(4),
         MemoryFormat::ChannelsLast3d => Some(5),

@@ -32,8 +32,8 @@ use crate::tags::Tags;
 use rule::{Inference, Rule};
 
 pub(crate) use dtype::{float_power_dtype, scalar_in};
-pub(crate) use layout::less;
-pub(crate) use rule::wrap_dim;
+pub(crate) use layout::{less, rank_of};
+pub(crate) use rule::{MOST_PARTS, wrap_dim};
 
 /// The rule of the operator with this full name.
 fn rule_of(operator: &str, tags: Tags) -> Option<Rule> {
@@ -72,6 +72,8 @@ pub fn infer(
         operator: operator.to_owned(),
     })?;
     let call = Call::new(known.schema(), args, kwargs)?;
+    let mut given = args.iter().chain(kwargs.iter().map(|(_, arg)| arg));
+    given.try_for_each(|arg| check_argument(&call, arg))?;
     let cpu = Device {
         kind: context.names.intern("cpu"),
         index: None,
@@ -83,5 +85,34 @@ pub fn infer(
     })?;
     // torch records what it computes without gradients: only inputs require them.
     metas.iter_mut().for_each(|meta| meta.requires_grad = false);
+    metas.iter().try_for_each(|meta| check(&call, meta))?;
     Ok(metas)
+}
+
+/// The most dimensions that a tensor may have: torch's own limit for element-wise operators.
+const MOST_DIMS: usize = 64;
+
+/// Rules rely on one stride for each size, and on few dimensions.
+fn check(call: &Call<'_, TensorMeta>, meta: &TensorMeta) -> Result<(), EmitError> {
+    let (sizes, strides) = (meta.sizes.len(), meta.strides.len());
+    if sizes != strides {
+        return Err(call.unfit(format!("a tensor has {sizes} sizes and {strides} strides")));
+    }
+    if sizes > MOST_DIMS {
+        return Err(call.unfit(format!(
+            "a tensor has {sizes} dimensions, more than {MOST_DIMS}"
+        )));
+    }
+    Ok(())
+}
+
+fn check_argument(call: &Call<'_, TensorMeta>, arg: &Arg<TensorMeta>) -> Result<(), EmitError> {
+    let tensors = match arg {
+        Arg::List(items) => &items[..],
+        single => std::slice::from_ref(single),
+    };
+    tensors.iter().try_for_each(|arg| match arg {
+        Arg::Value(meta) => check(call, meta),
+        _ => Ok(()),
+    })
 }

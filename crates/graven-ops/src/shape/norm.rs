@@ -1,7 +1,7 @@
-//! Shape rules of normalization and of activations with more than one result.
+//! Shape rules of normalization, and of other operators that update a state or return a buffer.
 
-use graven_ir::SymInt;
 use graven_ir::value::Dims;
+use graven_ir::{DType, SymInt, TensorMeta};
 use smallvec::smallvec;
 
 use super::rule::{Inference, Metas, Rule};
@@ -13,6 +13,7 @@ pub(super) fn rule(operator: &str) -> Option<Rule> {
         "aten::_native_batch_norm_legit.no_stats" => batch_norm,
         "aten::_native_batch_norm_legit_functional" => batch_norm_functional,
         "aten::_native_batch_norm_legit_no_training" => batch_norm_no_training,
+        "aten::_fused_moving_avg_obs_fq_helper_functional" => moving_average_functional,
         "aten::log_sigmoid_forward" => log_sigmoid_forward,
         "aten::rrelu_with_noise_functional" => rrelu_functional,
         _ => return None,
@@ -43,6 +44,20 @@ fn batch_norm_no_training(rule: &mut Inference<'_>) -> Result<Metas, EmitError> 
 fn rrelu_functional(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     let (this, noise) = (rule.this()?, rule.call.tensor("noise")?);
     Ok(smallvec![rule.like(this)?, rule.like(noise)?])
+}
+
+/// Result and mask, and the new state of the observer.
+fn moving_average_functional(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
+    let result = rule.like(rule.this()?)?;
+    let mask = TensorMeta {
+        dtype: DType::Bool,
+        ..result.clone()
+    };
+    let mut metas: Metas = smallvec![result, mask];
+    for name in ["running_min", "running_max", "scale", "zero_point"] {
+        metas.push(rule.like(rule.call.tensor(name)?)?);
+    }
+    Ok(metas)
 }
 
 /// Result and buffer.

@@ -59,6 +59,8 @@ const FLOATING: &[&str] = &[
 
 /// Element-wise operators that do not carry the tag.
 const UNTAGGED: &[&str] = &[
+    "aten::floor_divide",
+    "aten::floor_divide.Scalar",
     "aten::linalg_cross",
     "aten::bitwise_and.Scalar",
     "aten::bitwise_or.Scalar",
@@ -270,12 +272,13 @@ fn is_floating(packet: &str) -> bool {
         )
 }
 
+/// Whether a scalar that is given for this argument counts for the dtype. Numbers may be given
+/// for tensors, too.
 fn is_operand(packet: &str, argument: &str, ty: &SchemaType) -> bool {
-    let is_scalar = *ty.innermost() == SchemaType::Scalar;
-    is_scalar
-        && match argument {
-            "self" | "other" | "exponent" => true,
-            "min" | "max" => packet.starts_with("cla") || packet == "clip",
-            _ => false,
-        }
+    match (ty.innermost(), argument) {
+        (SchemaType::Tensor, _) => true,
+        (SchemaType::Scalar, "self" | "other" | "exponent") => true,
+        (SchemaType::Scalar, "min" | "max") => packet.starts_with("clamp") || packet == "clip",
+        _ => false,
+    }
 }

@@ -12,6 +12,9 @@ use crate::emit::EmitError;
 /// The metadata of what a call returns: one for each tensor.
 pub type Metas = SmallVec<[TensorMeta; 1]>;
 
+/// More parts of one tensor than this are a mistake or an attack: each costs a value.
+pub(crate) const MOST_PARTS: i64 = 1 << 20;
+
 /// A shape rule.
 pub(super) type Rule = fn(&mut Inference<'_>) -> Result<Metas, EmitError>;
 

@@ -4,7 +4,7 @@ use graven_ir::value::Dims;
 use graven_ir::{SymInt, TensorMeta};
 
 use super::layout;
-use super::rule::{Inference, Metas, Rule, one};
+use super::rule::{Inference, MOST_PARTS, Metas, Rule, one};
 use crate::emit::EmitError;
 
 const ONE: SymInt = SymInt::Int(1);
@@ -182,7 +182,7 @@ fn unbind(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
             .call
             .unfit(format!("dimension {dim} must have a known size")));
     };
-    (0..*size)
+    (0..rule.checked_parts(*size)?)
         .map(|index| rule.selected(base, dim, SymInt::Int(index)))
         .collect()
 }
@@ -312,6 +312,9 @@ fn unfold(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
         return Ok(one(meta));
     }
     let last = rule.sub(base.sizes[dim], SymInt::Int(window))?;
+    if rule.less(last, ZERO) == Some(true) {
+        return Err(rule.call.problem("size", "is greater than the dimension"));
+    }
     let windows = rule.floordiv(last, SymInt::Int(step))?;
     meta.sizes[dim] = rule.add(windows, ONE)?;
     meta.strides[dim] = rule.mul(base.strides[dim], SymInt::Int(step))?;
@@ -380,7 +383,7 @@ fn view_dtype(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
         if old > new {
             rule.mul(value, SymInt::Int(old / new.max(1)))
         } else {
-            rule.floordiv(value, SymInt::Int(new / old.max(1)))
+            rule.divided(value, new / old.max(1))
         }
     };
     meta.sizes[last] = scale(rule, meta.sizes[last])?;
@@ -417,9 +420,9 @@ fn view_as_complex(rule: &mut Inference<'_>) -> Result<Metas, EmitError> {
     };
     meta.dtype = dtype;
     for stride in &mut meta.strides {
-        *stride = rule.floordiv(*stride, SymInt::Int(2))?;
+        *stride = rule.divided(*stride, 2)?;
     }
-    meta.storage_offset = rule.floordiv(meta.storage_offset, SymInt::Int(2))?;
+    meta.storage_offset = rule.divided(meta.storage_offset, 2)?;
     Ok(one(meta))
 }
 
@@ -451,6 +454,16 @@ impl Inference<'_> {
     /// The greater of two; the second where nothing is known.
     fn greater(&self, a: SymInt, b: SymInt) -> SymInt {
         if self.less(b, a) == Some(true) { a } else { b }
+    }
+
+    /// `value / by`, where elements become `by` times as large.
+    fn divided(&mut self, value: SymInt, by: i64) -> Result<SymInt, EmitError> {
+        match value {
+            SymInt::Int(value) if value % by != 0 => Err(self
+                .call
+                .unfit(format!("{value} elements are no multiple of {by}"))),
+            value => self.floordiv(value, SymInt::Int(by)),
+        }
     }
 
     fn at_least_zero(&self, length: SymInt) -> SymInt {
@@ -500,7 +513,7 @@ impl Inference<'_> {
         }
         let (size, stride) = (meta.sizes.remove(dim), meta.strides.remove(dim));
         if let (SymInt::Int(index), SymInt::Int(size)) = (index, size)
-            && (index < -size || index >= size)
+            && (index < size.saturating_neg() || index >= size)
         {
             return Err(self
                 .call
@@ -526,13 +539,21 @@ impl Inference<'_> {
         match known {
             (Some(0), Some(0)) => Ok(1),
             (Some(size), Some(length)) if length > 0 => {
-                Ok((size / length + i64::from(size % length != 0)).max(1))
+                let parts = size / length + i64::from(size % length != 0);
+                self.checked_parts(parts.max(1))
             }
             (Some(_), Some(_)) => Err(self.call.problem("split_size", "must be positive")),
             _ => Err(self
                 .call
                 .unfit("the number of parts depends on unknown sizes")),
         }
+    }
+
+    fn checked_parts(&self, parts: i64) -> Result<i64, EmitError> {
+        if parts > MOST_PARTS {
+            return Err(self.call.unfit(format!("{parts} parts are too many")));
+        }
+        Ok(parts)
     }
 
     /// Sizes of a view, with the one -1 among them worked out.

@@ -9,10 +9,10 @@
 mod machine;
 mod parse;
 
-use graven_ir::Context;
+use graven_ir::{Context, TensorMeta};
 use graven_ops::composite::{self, Outcome};
 use graven_ops::emit::EmitError;
-use graven_ops::{Arg, Call, Emit, Registry};
+use graven_ops::{Arg, Call, Emit, Registry, shape};
 
 use machine::Machine;
 use parse::{Case, Expected};
@@ -105,4 +105,47 @@ fn run(context: &mut Context, case: &Case) -> Result<Expected, EmitError> {
         nodes: machine.nodes,
         returns,
     })
+}
+
+/// Metadata can come from a file that lies.
+#[test]
+fn rules_refuse_what_no_tensor_can_be() {
+    let mut context = Context::default();
+    let file = "x: f32[2, 3]\naten::relu(x)\n\nx: f32[9223372036854775807]\naten::relu(x)";
+    let mut inputs = parse::cases(&mut context, file)
+        .into_iter()
+        .map(|case| case.inputs);
+    let (mut plain, huge) = (inputs.next().unwrap(), inputs.next().unwrap());
+    let mut infer = |operator: &str, meta: &TensorMeta, args: &[Arg<TensorMeta>]| {
+        let args: Vec<_> = [Arg::Value(meta.clone())]
+            .into_iter()
+            .chain(args.iter().cloned())
+            .collect();
+        shape::infer(&mut context, operator, &args, &[])
+    };
+    assert!(infer("aten::relu", &plain[0], &[]).is_ok());
+    assert!(infer("aten::relu", &plain[0], &[Arg::None]).is_err());
+    assert!(infer("aten::split.Tensor", &huge[0], &[Arg::int(1)]).is_err());
+    assert!(infer("aten::unbind.int", &huge[0], &[]).is_err());
+    assert!(infer("aten::expand", &huge[0], &[Arg::const_ints([2, i64::MAX])]).is_ok());
+    assert!(
+        infer(
+            "aten::view",
+            &huge[0],
+            &[Arg::const_ints([i64::MAX, i64::MAX])]
+        )
+        .is_err()
+    );
+    assert!(
+        infer(
+            "aten::new_empty",
+            &plain[0],
+            &[Arg::const_ints([i64::MAX, i64::MAX, 2])]
+        )
+        .is_err()
+    );
+    plain[0].strides.pop();
+    assert!(infer("aten::relu", &plain[0], &[]).is_err());
+    let many = Arg::const_ints([1; 65]);
+    assert!(infer("aten::new_empty", &huge[0], &[many]).is_err());
 }
