@@ -46,15 +46,26 @@ fn rule_of(operator: &str, tags: Tags) -> Option<Rule> {
         .or_else(|| pointwise::rule(operator, tags))
 }
 
-fn find(operator: &str) -> Option<(&'static Operator, Rule)> {
+/// The shape rule of one operator, looked up once for many calls.
+#[derive(Clone, Copy, Debug)]
+pub struct ShapeRule {
+    operator: &'static Operator,
+    rule: Rule,
+}
+
+/// The shape rule of the operator with this full name (`aten::slice.Tensor`).
+pub fn rule(operator: &str) -> Option<ShapeRule> {
     let name = OperatorRef::from_qualified(operator)?;
     let known = table::aten().operator(table::aten().find(name)?);
-    Some((known, rule_of(operator, known.tags())?))
+    Some(ShapeRule {
+        operator: known,
+        rule: rule_of(operator, known.tags())?,
+    })
 }
 
 /// Whether [`infer`] knows the operator with this full name (`aten::slice.Tensor`).
 pub fn has_rule(operator: &str) -> bool {
-    find(operator).is_some()
+    rule(operator).is_some()
 }
 
 /// The metadata of what a call returns, one for each tensor. Tensors among the arguments are
@@ -68,25 +79,40 @@ pub fn infer(
     args: &[Arg<TensorMeta>],
     kwargs: &[(&str, Arg<TensorMeta>)],
 ) -> Result<Metas, EmitError> {
-    let (known, rule) = find(operator).ok_or_else(|| EmitError::NoShapeRule {
+    let rule = rule(operator).ok_or_else(|| EmitError::NoShapeRule {
         operator: operator.to_owned(),
     })?;
-    let call = Call::new(known.schema(), args, kwargs)?;
-    let mut given = args.iter().chain(kwargs.iter().map(|(_, arg)| arg));
-    given.try_for_each(|arg| check_argument(&call, arg))?;
-    let cpu = Device {
-        kind: context.names.intern("cpu"),
-        index: None,
-    };
-    let mut metas = rule(&mut Inference {
-        exprs: &mut context.exprs,
-        call,
-        cpu,
-    })?;
-    // torch records what it computes without gradients: only inputs require them.
-    metas.iter_mut().for_each(|meta| meta.requires_grad = false);
-    metas.iter().try_for_each(|meta| check(&call, meta))?;
-    Ok(metas)
+    rule.infer(context, args, kwargs)
+}
+
+impl ShapeRule {
+    /// The metadata of what a call returns, as [`infer`] gives it.
+    ///
+    /// # Errors
+    /// When the arguments do not fit the operator.
+    pub fn infer(
+        self,
+        context: &mut Context,
+        args: &[Arg<TensorMeta>],
+        kwargs: &[(&str, Arg<TensorMeta>)],
+    ) -> Result<Metas, EmitError> {
+        let call = Call::new(self.operator.schema(), args, kwargs)?;
+        let mut given = args.iter().chain(kwargs.iter().map(|(_, arg)| arg));
+        given.try_for_each(|arg| check_argument(&call, arg))?;
+        let cpu = Device {
+            kind: context.names.intern("cpu"),
+            index: None,
+        };
+        let mut metas = (self.rule)(&mut Inference {
+            exprs: &mut context.exprs,
+            call,
+            cpu,
+        })?;
+        // torch records what it computes without gradients: only inputs require them.
+        metas.iter_mut().for_each(|meta| meta.requires_grad = false);
+        metas.iter().try_for_each(|meta| check(&call, meta))?;
+        Ok(metas)
+    }
 }
 
 /// The most dimensions that a tensor may have: torch's own limit for element-wise operators.

@@ -6,11 +6,11 @@
 
 use graven_ir::schema::SchemaType;
 use graven_ir::{
-    Argument, ArgumentKind, Context, Input, ListKind, NodeId, SymInt, TargetId, TensorMeta, Value,
+    Argument, ArgumentKind, Context, Input, ListKind, NameId, NodeId, SymInt, TargetId, TensorMeta,
+    Value,
 };
-use graven_ops::emit::{Arg, Emit};
+use graven_ops::emit::{Arg, Emit, EmitError};
 use graven_ops::registry::OperatorId;
-use graven_ops::shape;
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, CallInput, Machine, Operand, Recorded, TensorId};
@@ -112,7 +112,7 @@ impl Machine<'_> {
 
     /// The target that calls the operator with this full name.
     pub(crate) fn target_of(&mut self, operator: &str) -> Result<TargetId, FunctionalizeError> {
-        match self.registry.find(operator) {
+        match self.operators.find(self.registry, operator) {
             Some(operator) => Ok(self.target_of_operator(operator)),
             None => Err(self.error(Problem::UnknownOperator(operator.to_owned()))),
         }
@@ -120,15 +120,26 @@ impl Machine<'_> {
 
     /// The target that calls an operator.
     pub(crate) fn target_of_operator(&mut self, operator: OperatorId) -> TargetId {
-        self.facts
+        self.operators
             .target(&mut self.context, self.registry, operator)
     }
 
-    fn operator_of(&self, target: TargetId) -> Result<OperatorId, FunctionalizeError> {
-        let name = self.context.target_name(target);
-        self.registry
-            .find_target(name)
-            .ok_or_else(|| self.error(Problem::UnknownOperator(name.to_owned())))
+    fn operator_of(&mut self, target: TargetId) -> Result<OperatorId, FunctionalizeError> {
+        let operator = self
+            .operators
+            .of_target(&self.context, self.registry, target);
+        operator.ok_or_else(|| {
+            let name = self.context.target_name(target).to_owned();
+            self.error(Problem::UnknownOperator(name))
+        })
+    }
+
+    /// The name of an operator's argument at `index`.
+    pub(crate) fn argument_name(&mut self, operator: OperatorId, index: usize) -> NameId {
+        let name = self
+            .operators
+            .argument(&mut self.context, self.registry, operator, index);
+        name.unwrap_or(self.empty_name)
     }
 
     /// The inputs of a call that a formula makes on recorded values.
@@ -141,8 +152,8 @@ impl Machine<'_> {
         let operator = self.operator_of(target)?;
         let schema = self.registry.operator(operator).schema();
         let mut inputs = Vec::with_capacity(args.len() + kwargs.len());
-        for (argument, arg) in schema.arguments.iter().zip(args) {
-            let name = self.context.names.intern(&argument.name);
+        for (index, (argument, arg)) in schema.arguments.iter().zip(args).enumerate() {
+            let name = self.argument_name(operator, index);
             let argument = self.argument_of(arg, &argument.ty)?;
             inputs.push(Input {
                 name,
@@ -174,8 +185,8 @@ impl Machine<'_> {
         let operator = self.operator_of(target)?;
         let schema = self.registry.operator(operator).schema();
         let mut inputs = Vec::with_capacity(args.len() + kwargs.len());
-        for (argument, arg) in schema.arguments.iter().zip(args) {
-            let name = self.context.names.intern(&argument.name);
+        for (index, (argument, arg)) in schema.arguments.iter().zip(args).enumerate() {
+            let name = self.argument_name(operator, index);
             let operand = self.operand_of_arg(arg, &argument.ty)?;
             inputs.push(CallInput {
                 name,
@@ -313,9 +324,16 @@ impl Machine<'_> {
                 }
             }
         }
-        let name = self.registry.operator(operator).name().to_string();
-        let metas = shape::infer(&mut self.context, &name, &args, &kwargs)
-            .map_err(|error| self.error(error.into()))?;
+        let rule = self
+            .operators
+            .shape(&mut self.context, self.registry, operator);
+        let metas = match rule {
+            Some(rule) => rule.infer(&mut self.context, &args, &kwargs),
+            None => Err(EmitError::NoShapeRule {
+                operator: schema.name.to_string(),
+            }),
+        };
+        let metas = metas.map_err(|error| self.error(error.into()))?;
         let mut values: Vec<Value> = metas
             .into_iter()
             .map(|meta| Value::Tensor(self.context.metas.intern(meta)))

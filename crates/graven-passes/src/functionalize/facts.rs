@@ -71,7 +71,6 @@ pub(crate) struct ViewFact {
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     of_target: Vec<Option<Entry>>,
-    target_of: Vec<Option<TargetId>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -137,24 +136,6 @@ impl Facts {
     /// Whether calls of `target` stay although no one uses them.
     pub(crate) fn has_effect(&self, target: TargetId) -> bool {
         matches!(self.of_target.get(target.index()), Some(Some(entry)) if entry.has_effect)
-    }
-
-    /// The target that calls `operator`.
-    pub(crate) fn target(
-        &mut self,
-        context: &mut Context,
-        registry: &Registry,
-        operator: OperatorId,
-    ) -> TargetId {
-        if let Some(Some(target)) = self.target_of.get(operator.index()) {
-            return *target;
-        }
-        let target = context.target(&registry.operator(operator).name().target());
-        if self.target_of.len() <= operator.index() {
-            self.target_of.resize(operator.index() + 1, None);
-        }
-        self.target_of[operator.index()] = Some(target);
-        target
     }
 }
 

@@ -14,7 +14,7 @@ use super::region::{Finished, Scope};
 use super::shared::ProgramInput;
 use super::view::KeepsStrides;
 use crate::dce::remove_dead_nodes;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Machine<'_> {
     /// Collects the outputs, drops dead nodes, gives the final names.
@@ -154,6 +154,7 @@ impl Machine<'_> {
         signature: &mut GraphSignature,
         outputs: &mut Vec<Argument>,
     ) -> Result<(), FunctionalizeError> {
+        let mut written: FxHashSet<NodeId> = FxHashSet::default();
         for (index, input) in inputs.iter().enumerate() {
             let Some(tensor) = input.tensor else { continue };
             let storage = self.tensor(tensor).storage;
@@ -174,9 +175,10 @@ impl Machine<'_> {
                 }
             };
             let mut value = self.value_to_write_back(input, tensor)?;
-            if outputs.contains(&Argument::Node(value)) {
+            if !written.insert(value) {
                 // Each write-back has a node of its own: torch's verifier wants it so.
                 value = self.pure_call("aten::clone", &[Arg::Value(value)], &[])?;
+                written.insert(value);
             }
             outputs.push(Argument::Node(value));
             signature.outputs.push(OutputSpec { kind, target });
@@ -244,17 +246,14 @@ impl Machine<'_> {
             return false;
         };
         let mut replaced: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
-        let written: Vec<Option<NodeId>> = signature
+        // Two write-backs cannot share a node.
+        let mut written: FxHashSet<NodeId> = signature
             .outputs
             .iter()
             .zip(&graph.outputs)
             .filter(|(spec, _)| is_mutation(spec.kind))
-            .map(|(_, output)| output.as_node())
+            .filter_map(|(_, output)| output.as_node())
             .collect();
-        // Two write-backs cannot share a node.
-        let is_write_back = |source: NodeId, replaced: &[Option<NodeId>]| {
-            written.contains(&Some(source)) || replaced.contains(&Some(source))
-        };
         let mut any = false;
         for (spec, output) in signature.outputs.iter().zip(&graph.outputs) {
             if !matches!(
@@ -274,7 +273,7 @@ impl Machine<'_> {
             if node.op == Op::Call(copy)
                 && let Some(source) = source
                 && self.same_type(&node.value, &graph.node(source).value)
-                && !is_write_back(source, &replaced)
+                && written.insert(source)
             {
                 replaced[value.index()] = Some(source);
                 any = true;

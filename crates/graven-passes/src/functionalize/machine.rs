@@ -22,6 +22,7 @@ use super::WriteRecord;
 use super::error::FunctionalizeError;
 use super::facts::Facts;
 use super::names::Recorder;
+use super::operators::Operators;
 use super::symbols::Symbols;
 use super::view::{View, ViewId};
 
@@ -98,6 +99,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) context: Context,
     pub(crate) facts: Facts,
+    pub(crate) operators: Operators,
     /// The graph that is being recorded.
     pub(crate) graph: Graph,
     pub(crate) names: Recorder,
@@ -148,6 +150,7 @@ impl<'a> Machine<'a> {
             registry,
             context,
             facts: Facts::default(),
+            operators: Operators::default(),
             graph: Graph::default(),
             names: Recorder::default(),
             symbols: Symbols::default(),

@@ -24,6 +24,7 @@ mod higher_order;
 mod lazy;
 mod machine;
 mod names;
+mod operators;
 mod order;
 mod region;
 mod shared;

@@ -101,7 +101,7 @@ impl Machine<'_> {
                 (input, _) => input,
             };
             if let Some(input) = input {
-                let name = self.context.names.intern(&argument.name);
+                let name = self.argument_name(twin.operator, index);
                 let kind = if argument.keyword_only {
                     ArgumentKind::Keyword
                 } else {
