@@ -1,4 +1,8 @@
-//! Which operators give their result the strides of their first argument.
+//! Strides of results that no shape rule tells: which operators give their result those of their
+//! first argument, and what attention returns.
+
+use graven_ir::TensorMeta;
+use graven_ir::value::Dims;
 
 use crate::operator::Operator;
 use crate::tags::Tag;
@@ -61,4 +65,27 @@ pub fn returns_bool(packet: &str) -> bool {
     COMPARISONS
         .binary_search(&packet.trim_end_matches('_'))
         .is_ok()
+}
+
+/// The strides with which `scaled_dot_product_attention` returns its result when nothing requires
+/// gradients: the fused kernel gives it those of the query. A raw program may have recorded those
+/// of the unfused one, which torch takes when the mask requires gradients.
+///
+/// `tensors` are query, key, value and perhaps a mask. `None` where the fused kernel does not
+/// apply, or gives what was recorded.
+pub fn fused_attention_strides(tensors: &[&TensorMeta], result: &TensorMeta) -> Option<Dims> {
+    let [query, key, value, mask @ ..] = tensors else {
+        return None;
+    };
+    let features = |meta: &TensorMeta| meta.sizes.last().copied();
+    let heads = |meta: &TensorMeta| meta.sizes.get(1).copied();
+    let has_four = [query, key, value].iter().all(|meta| meta.sizes.len() == 4);
+    let agree = features(query) == features(key)
+        && features(key) == features(value)
+        && heads(query) == heads(key)
+        && heads(key) == heads(value);
+    let mask_fits = mask.iter().all(|mask| matches!(mask.sizes.len(), 2 | 4));
+    let applies = has_four && agree && mask_fits && query.dtype.is_floating_point();
+    let differs = query.sizes == result.sizes && query.strides != result.strides;
+    (applies && differs).then(|| query.strides.clone())
 }

@@ -11,7 +11,7 @@ use graven_ir::{Argument, Input, NameId, NodeId, Op, SymInt, TensorMeta, Value};
 use graven_ops::registry::OperatorId;
 use graven_ops::tags::Tag;
 
-use super::machine::Machine;
+use super::machine::{CallInput, Machine, Operand};
 
 /// Calls that check nothing of their own.
 const UNCHECKED: &[&str] = &["fill", "relu", "zero"];
@@ -21,6 +21,10 @@ const COPY_BOTH: &[&str] = &[
     "mul", "eq", "eq", "sym_max", "mul", "mul", "eq", "eq", "eq", "or_", "ge", "ge", "eq", "eq",
     "or_", "eq", "eq",
 ];
+/// What `index_fill_` checks of an index of symbolic size.
+const INDEX_FILL: &[&str] = &["ge", "ne", "eq"];
+/// What `narrow` checks when its length is symbolic.
+const NARROW: &[&str] = &["ge", "sub", "le", "add"];
 const COPY_ONE: &[&str] = &["mul", "eq", "eq", "sym_max", "mul", "mul", "ge", "ne"];
 
 impl Machine<'_> {
@@ -35,7 +39,13 @@ impl Machine<'_> {
                     continue;
                 };
                 let meta = self.context.meta(meta);
-                if meta.sizes.iter().any(|size| size.as_int().is_none()) {
+                let is_constant = meta.sizes.iter().all(|size| size.as_int().is_some());
+                if let (true, SymInt::Expr(offset)) = (is_constant, meta.storage_offset) {
+                    if self.symbols.traced.insert(offset) {
+                        self.take_names(&["sym_storage_offset_default"]);
+                    }
+                    self.take_names(&["ge"]);
+                } else if !is_constant {
                     symbolic.push(meta.clone());
                 }
             }
@@ -48,7 +58,9 @@ impl Machine<'_> {
         }
         let operator = self.registry.operator(twin);
         let packet = &*operator.name().packet;
-        if packet == "copy" {
+        if packet == "index_fill" {
+            self.take_names(INDEX_FILL);
+        } else if packet == "copy" {
             self.take_names(if symbolic.len() > 1 {
                 COPY_BOTH
             } else {
@@ -56,6 +68,15 @@ impl Machine<'_> {
             });
         } else if operator.has_tag(Tag::Pointwise) && !UNCHECKED.contains(&packet) {
             self.take_names_of_broadcast(&symbolic);
+        }
+    }
+
+    /// Takes the names that the checks of a composite take.
+    pub(crate) fn take_names_of_composite(&mut self, packet: &str, inputs: &[CallInput]) {
+        let is_symbolic =
+            |input: &CallInput| matches!(input.operand, Operand::Fixed(Argument::Node(_)));
+        if packet == "narrow" && inputs.iter().any(is_symbolic) {
+            self.take_names(NARROW);
         }
     }
 

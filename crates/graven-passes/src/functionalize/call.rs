@@ -1,7 +1,9 @@
 //! Dispatching one call: what becomes of it is decided by its operator's facts.
 
-use graven_ir::{Argument, ArgumentKind, Input, ListKind, TargetId, TensorMetaId, Value};
-use graven_ops::catalogue::view;
+use graven_ir::{
+    Argument, ArgumentKind, Input, ListKind, TargetId, TensorMeta, TensorMetaId, Value,
+};
+use graven_ops::catalogue::{layout, view};
 use graven_ops::registry::OperatorId;
 
 use super::error::{FunctionalizeError, Problem};
@@ -25,6 +27,14 @@ impl Machine<'_> {
         }
         match fact {
             Fact::Functional(_) => self.call_functional(target, &inputs, recorded),
+            Fact::Attention(_) => {
+                let value = self.attention_value(&inputs, recorded);
+                let result = self.call_functional(target, &inputs, value.as_ref().or(recorded))?;
+                if let (Some(_), Binding::Tensor(tensor)) = (value, &result) {
+                    self.relaid.insert(*tensor);
+                }
+                Ok(result)
+            }
             Fact::HiddenAlias(_, alias) => {
                 self.call_with_hidden_alias(target, alias, &inputs, recorded)
             }
@@ -138,6 +148,30 @@ impl Machine<'_> {
         Ok(self.bind(&results))
     }
 
+    /// The value of an attention call where it is laid out otherwise than recorded.
+    fn attention_value(&mut self, inputs: &[CallInput], recorded: Option<&Value>) -> Option<Value> {
+        let result = self.context.meta(recorded?.as_tensor()?).clone();
+        let tensors: Vec<&TensorMeta> = inputs
+            .iter()
+            .take(4)
+            .filter_map(|input| match input.operand {
+                Operand::Tensor(tensor) => Some(self.context.meta(self.tensor(tensor).meta)),
+                _ => None,
+            })
+            .collect();
+        // With dropout the fused kernel is not taken.
+        let has_dropout = inputs.iter().any(|input| match input.operand {
+            Operand::Fixed(Argument::Float(probability)) => {
+                probability != 0.0 && self.context.names.get(input.name) == "dropout_p"
+            }
+            _ => false,
+        });
+        let strides =
+            layout::fused_attention_strides(&tensors, &result).filter(|_| !has_dropout)?;
+        let meta = TensorMeta { strides, ..result };
+        Some(Value::Tensor(self.context.metas.intern(meta)))
+    }
+
     /// A view. Its value is recorded now; its chain says how to take it again.
     fn call_view(
         &mut self,
@@ -148,6 +182,9 @@ impl Machine<'_> {
     ) -> Result<Binding, FunctionalizeError> {
         let of = self.tensor_operand(inputs, fact.base)?;
         let lowered = self.lower_all(inputs)?;
+        // Of a tensor with other strides than the program recorded, so are its views.
+        let is_relaid = !self.relaid.is_empty() && self.relaid.contains(&of);
+        let recorded = recorded.filter(|_| !is_relaid);
         let inferred;
         let value = match recorded {
             Some(value) => value,
@@ -157,7 +194,13 @@ impl Machine<'_> {
             }
         };
         match value {
-            Value::Tensor(meta) => self.single_view(target, of, lowered, fact, *meta),
+            Value::Tensor(meta) => {
+                let result = self.single_view(target, of, lowered, fact, *meta)?;
+                if let (true, Binding::Tensor(tensor)) = (is_relaid, &result) {
+                    self.relaid.insert(*tensor);
+                }
+                Ok(result)
+            }
             Value::List(items) | Value::Tuple(items) => {
                 let metas: Vec<TensorMetaId> = items.iter().filter_map(Value::as_tensor).collect();
                 let node = self.record(target, lowered.clone(), value.clone());

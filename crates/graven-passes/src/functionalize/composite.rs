@@ -39,6 +39,7 @@ impl Machine<'_> {
             let problem = super::error::Problem::NoFunctionalTwin(name);
             return Err(self.error(problem));
         };
+        self.take_names_of_composite(&schema.name.packet, inputs);
         let outcome = formula(&mut Dispatch(self), &call)?;
         let returns_list = schema
             .returns

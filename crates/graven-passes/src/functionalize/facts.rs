@@ -18,6 +18,8 @@ use super::special::{Special, special};
 pub(crate) enum Fact {
     /// Recorded as it is: returns fresh values.
     Functional(OperatorId),
+    /// Attention, whose result may have other strides than the program recorded.
+    Attention(OperatorId),
     /// The same, but results share memory with arguments.
     HiddenAlias(OperatorId, HiddenAlias),
     /// A view of an argument.
@@ -42,6 +44,7 @@ impl Fact {
     pub(crate) fn operator(self) -> Option<OperatorId> {
         match self {
             Self::Functional(operator)
+            | Self::Attention(operator)
             | Self::HiddenAlias(operator, _)
             | Self::View(operator, _)
             | Self::MetadataMutation(operator, _)
@@ -193,6 +196,9 @@ fn fact(registry: &Registry, target: &str) -> Result<Fact, Problem> {
             .next()
             .unwrap_or(0);
         return Ok(Fact::View(operator, view_fact(&name, base)));
+    }
+    if name == "aten::scaled_dot_product_attention" {
+        return Ok(Fact::Attention(operator));
     }
     Ok(match hidden_alias(&name) {
         Some(alias) => Fact::HiddenAlias(operator, alias),

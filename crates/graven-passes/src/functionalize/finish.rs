@@ -60,6 +60,7 @@ impl Machine<'_> {
         graph.unknown_fields = program.graph.unknown_fields.clone();
         self.sweep(&mut graph);
         names::resolve_collisions(&mut graph, &mut self.context.names);
+        names::name_nested(&mut graph, &mut self.context);
         if self.drop_last_copies(&mut graph, &signature) {
             self.sweep(&mut graph);
         }

@@ -8,7 +8,6 @@ use graven_ir::{
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, Machine, Operand, TensorId};
-use super::names;
 use super::region::{Bound, Scope};
 use super::view::KeepsStrides;
 
@@ -254,7 +253,6 @@ impl Machine<'_> {
                 nested.graph.outputs.extend(value.map(Argument::Node));
             }
             self.sweep(&mut nested.graph);
-            names::resolve_collisions(&mut nested.graph, &mut self.context.names);
             let name = match graph_names(operator).get(index) {
                 Some(base) => self.graph_attribute(base),
                 None => source.graphs[id.0 as usize].name,

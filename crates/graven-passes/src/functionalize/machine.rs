@@ -117,6 +117,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) current: Option<Current>,
     /// Recorded values with a conjugate or negative bit.
     pub(crate) bits: FxHashSet<NodeId>,
+    /// Tensors whose strides are not those that the program recorded.
+    pub(crate) relaid: FxHashSet<TensorId>,
     /// The dtype of the autocast region that is being run.
     pub(crate) autocast: Option<DType>,
     /// The writes to storages that are inputs, as they come: storage, and what is to be told.
@@ -140,6 +142,7 @@ pub(crate) struct Outer {
     metadata_changes: FxHashMap<TensorId, (Option<Current>, MetadataId)>,
     writes: Vec<(StorageId, WriteRecord)>,
     bits: FxHashSet<NodeId>,
+    relaid: FxHashSet<TensorId>,
 }
 
 impl<'a> Machine<'a> {
@@ -162,6 +165,7 @@ impl<'a> Machine<'a> {
             metadata: MetadataId::EMPTY,
             current: None,
             bits: FxHashSet::default(),
+            relaid: FxHashSet::default(),
             autocast: None,
             writes: Vec::new(),
             getitem,
@@ -183,6 +187,7 @@ impl<'a> Machine<'a> {
             metadata_changes: take(&mut self.metadata_changes),
             writes: take(&mut self.writes),
             bits: take(&mut self.bits),
+            relaid: take(&mut self.relaid),
         }
     }
 
@@ -198,6 +203,7 @@ impl<'a> Machine<'a> {
         self.metadata_changes = outer.metadata_changes;
         self.writes = outer.writes;
         self.bits = outer.bits;
+        self.relaid = outer.relaid;
         nested
     }
 }

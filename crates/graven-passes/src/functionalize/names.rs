@@ -4,7 +4,7 @@
 //! nodes included, so that the names of the survivors have gaps. At the end placeholders get
 //! their final names and a node whose name collides with one moves out of the way.
 
-use graven_ir::{Graph, NameId, Names, Op};
+use graven_ir::{Context, Graph, GraphId, NameId, Names, Node, Op};
 use rustc_hash::FxHashMap;
 
 /// Names that Python or FX reserves: a node with such a name starts at `_1`.
@@ -262,6 +262,56 @@ pub(crate) fn resolve_collisions(graph: &mut Graph, names: &mut Names) {
         }
         used[node.name.index()] = true;
     }
+}
+
+/// Names the nodes of nested graphs, outer graphs first: placeholders of `cond` and `map_impl`
+/// take the names of the outer operands, those of other operators keep theirs; then collisions
+/// are resolved as in the outer graph.
+pub(crate) fn name_nested(graph: &mut Graph, context: &mut Context) {
+    let mut operands: Vec<Option<Vec<NameId>>> = vec![None; graph.graphs.len()];
+    for node in &graph.nodes {
+        let Op::Call(target) = node.op else { continue };
+        let name = context.target_name(target);
+        if !name.starts_with("torch.ops.higher_order.") {
+            continue;
+        }
+        let (graphs, names) = nested_operands(graph, node);
+        if name.ends_with(".cond") || name.ends_with(".map_impl") {
+            for id in graphs {
+                operands[id.0 as usize] = Some(names.clone());
+            }
+        }
+    }
+    for (nested, operands) in graph.graphs.iter_mut().zip(operands) {
+        let count = nested.graph.placeholders().count();
+        let names = operands.unwrap_or_default();
+        let start = names.len().saturating_sub(count);
+        for (placeholder, name) in nested
+            .graph
+            .nodes
+            .iter_mut()
+            .take(count)
+            .zip(&names[start..])
+        {
+            placeholder.name = *name;
+        }
+        resolve_collisions(&mut nested.graph, &mut context.names);
+        name_nested(&mut nested.graph, context);
+    }
+}
+
+/// The graphs that a call is given, and the names of its other arguments, lists taken apart.
+fn nested_operands(graph: &Graph, node: &Node) -> (Vec<GraphId>, Vec<NameId>) {
+    let (mut graphs, mut names) = (Vec::new(), Vec::new());
+    for input in &node.inputs {
+        input
+            .argument
+            .for_each_node(&mut |id| match graph.node(id).op {
+                Op::GetAttr(nested) => graphs.push(nested),
+                _ => names.push(graph.node(id).name),
+            });
+    }
+    (graphs, names)
 }
 
 #[cfg(test)]
