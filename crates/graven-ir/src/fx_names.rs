@@ -65,18 +65,42 @@ impl FxNames {
         self.create_identifier(names, &legal)
     }
 
+    /// The first free name for `candidate`, which is taken by this.
+    pub fn create_from(&mut self, names: &mut Names, candidate: NameId) -> NameId {
+        let text = names.get(candidate);
+        if !is_identifier(text) {
+            let legal = to_identifier(text);
+            return self.create_identifier(names, &legal);
+        }
+        let (base, suffix) = split_number(text);
+        let base = base.to_owned();
+        self.create_split(names, &base, suffix, candidate)
+    }
+
     fn create_identifier(&mut self, names: &mut Names, candidate: &str) -> NameId {
         let (base, suffix) = split_number(candidate);
-        let base_name = names.intern(base);
-        let mut name = match suffix {
-            Some(_) => names.intern(candidate),
-            None => base_name,
+        let name = names.intern(candidate);
+        self.create_split(names, base, suffix, name)
+    }
+
+    /// The first free name for the one that `base` and `suffix` make, which is `candidate`.
+    fn create_split(
+        &mut self,
+        names: &mut Names,
+        base: &str,
+        suffix: Option<u64>,
+        candidate: NameId,
+    ) -> NameId {
+        let base_name = match suffix {
+            Some(_) => names.intern(base),
+            None => candidate,
         };
+        let mut name = candidate;
         let mut number = match suffix {
             Some(number) if !self.used.contains(&name) => number,
             _ => self.last_number.get(&base_name).copied().unwrap_or(0),
         };
-        if suffix.is_none() && is_reserved(candidate) {
+        if suffix.is_none() && is_reserved(base) {
             number = number.saturating_add(1);
             name = self.numbered(names, base, number);
         }

@@ -218,6 +218,14 @@ pub enum Pt2Error {
     },
 
     // ---- JSON ----
+    /// Bytes that are no text.
+    #[error("`{path}` is not UTF-8 text; the archive is damaged")]
+    NotText {
+        /// The entry.
+        path: String,
+        /// Where the text ends.
+        source: std::str::Utf8Error,
+    },
     /// JSON that is malformed, or does not follow the schema.
     #[error("`{path}` cannot be understood at line {}, column {}", source.line(), source.column())]
     Json {

@@ -144,6 +144,39 @@ impl<'de, C, T, S: Element<C, T>> Visitor<'de> for Elements<'_, C, T, S> {
     }
 }
 
+/// Reads the items of a list to where they belong.
+pub(crate) trait List<'de> {
+    /// Reads the next item; `false` at the end.
+    fn item<A: SeqAccess<'de>>(&mut self, seq: &mut A) -> Result<bool, A::Error>;
+}
+
+/// A list, read by its [`List`]; becomes the count of its items.
+pub(crate) struct Counted<L>(pub(crate) L);
+
+impl<'de, L: List<'de>> DeserializeSeed<'de> for Counted<L> {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, L: List<'de>> Visitor<'de> for Counted<L> {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<usize, A::Error> {
+        let mut count = 0;
+        while self.0.item(&mut seq)? {
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
 /// A list whose elements `read` reads.
 pub(crate) fn elements<C, T, S>(state: &mut C, read: S) -> Elements<'_, C, T, S> {
     Elements {

@@ -99,7 +99,7 @@ impl<'a> Layout<'a> {
                 folder: layout.folder,
             });
         }
-        let format = layout.text(FORMAT_PATH)?;
+        let format = layout.require(FORMAT_PATH)?.verified(FORMAT_PATH)?;
         if format.trim_ascii_end() != FORMAT.as_bytes() {
             return Err(Pt2Error::ArchiveFormat {
                 format: excerpt(format),
@@ -124,8 +124,8 @@ impl<'a> Layout<'a> {
     }
 
     /// The content of the entry at `path`, which has to be there, compared with its checksum.
-    pub(crate) fn text(&self, path: &str) -> Result<&'a [u8], Pt2Error> {
-        self.require(path)?.verified(path)
+    pub(crate) fn text(&self, path: &str) -> Result<&'a str, Pt2Error> {
+        self.require(path)?.text(path)
     }
 
     /// All entries, in the archive's order.

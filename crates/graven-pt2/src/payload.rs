@@ -4,8 +4,8 @@ use graven_ir::{Context, NameId, TensorMetaId};
 use serde::de::{DeserializeSeed, MapAccess};
 
 use crate::error::Pt2Error;
-use crate::json::{Fields, Object, OptionalSeed, Text, missing};
-use crate::model::TensorMetaReader;
+use crate::json::{Fields, Object, Text, missing};
+use crate::model::MetaCache;
 
 /// A `PayloadMeta`: one entry of a config.
 #[derive(Debug)]
@@ -20,10 +20,10 @@ pub(crate) struct Payload {
 /// Reads the config that `text` is; `path` is what errors call it.
 pub(crate) fn read_config(
     context: &mut Context,
-    text: &[u8],
+    text: &str,
     path: &str,
 ) -> Result<Vec<Payload>, Pt2Error> {
-    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let reader = Object(ConfigReader {
         context,
         payloads: None,
@@ -51,6 +51,7 @@ impl<'de> Fields<'de> for ConfigReader<'_> {
         if key == "config" {
             self.payloads = Some(map.next_value_seed(Object(PayloadsReader {
                 context: self.context,
+                metas: MetaCache::default(),
                 payloads: Vec::new(),
             }))?);
         } else {
@@ -67,6 +68,7 @@ impl<'de> Fields<'de> for ConfigReader<'_> {
 /// Reads the mapping from names to payloads.
 struct PayloadsReader<'a> {
     context: &'a mut Context,
+    metas: MetaCache,
     payloads: Vec<Payload>,
 }
 
@@ -79,6 +81,7 @@ impl<'de> Fields<'de> for PayloadsReader<'_> {
         self.payloads
             .push(map.next_value_seed(Object(PayloadReader {
                 context: self.context,
+                metas: &mut self.metas,
                 name,
                 path_name: None,
                 is_parameter: false,
@@ -96,6 +99,7 @@ impl<'de> Fields<'de> for PayloadsReader<'_> {
 /// Reads a `PayloadMeta`.
 struct PayloadReader<'a> {
     context: &'a mut Context,
+    metas: &'a mut MetaCache,
     name: NameId,
     path_name: Option<String>,
     is_parameter: bool,
@@ -116,8 +120,7 @@ impl<'de> Fields<'de> for PayloadReader<'_> {
             "is_param" => self.is_parameter = map.next_value()?,
             "use_pickle" => self.use_pickle = map.next_value()?,
             "tensor_meta" => {
-                let seed = OptionalSeed(TensorMetaReader::new(self.context));
-                self.meta = map.next_value_seed(seed)?;
+                self.meta = self.metas.next_optional_value(self.context, map)?;
             }
             _ => {
                 map.next_value::<serde::de::IgnoredAny>()?;

@@ -155,7 +155,7 @@ fn keep_payloads_of_other_models(
         }
         // Only the paths are wanted.
         let mut scratch = Context::default();
-        for payload in read_config(&mut scratch, entry.verified(path)?, path)? {
+        for payload in read_config(&mut scratch, entry.text(path)?, path)? {
             used.remove(&format!("{folder}{}", payload.path_name));
         }
     }

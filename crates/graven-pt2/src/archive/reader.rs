@@ -131,6 +131,16 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// The content as text, read and compared with its checksum.
+    pub(crate) fn text(&self, path: &str) -> Result<&str, Pt2Error> {
+        std::str::from_utf8(self.verified(path)?).map_err(|source| Pt2Error::NotText {
+            path: path.to_owned(),
+            source,
+        })
+    }
+}
+
 /// An opened archive.
 #[derive(Debug)]
 pub(crate) struct Archive {

@@ -3,7 +3,8 @@
 use graven_ir::{Argument, Context, DType, Device, Layout, ListKind, MemoryFormat, NameId, NodeId};
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
 
-use super::graph::{GraphParts, GraphReader};
+use super::graph::{ArchiveInput, GraphParts, GraphReader};
+use super::tensor::MetaCache;
 use crate::json::{
     Element, Fields, Float, Interned, Object, Tagged, Text, Union, elements, missing, unknown_form,
 };
@@ -11,20 +12,25 @@ use crate::json::{
 /// What an argument refers to. The table of a graph's values stands behind its nodes, so names
 /// are kept until all of the graph is read: meanwhile `Argument::Node(n)` is the `n`-th
 /// reference.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Reference {
     /// The value of that name.
     Value(NameId),
     /// The value of that name, if there is one; otherwise the constant, of that class.
     CustomObject(NameId, NameId),
-    /// A nested graph and the name of its attribute.
-    Graph(NameId, Box<GraphParts>),
+    /// A nested graph of the scope, by its position.
+    Graph(u32),
 }
 
-/// What the arguments of one graph are read with.
+/// What the nodes and arguments of one graph are read with, and into.
 pub(super) struct Scope<'a> {
     pub(super) context: &'a mut Context,
     pub(super) references: Vec<Reference>,
+    /// Nested graphs and the names of their attributes.
+    pub(super) graphs: Vec<(NameId, GraphParts)>,
+    pub(super) node_inputs: Vec<ArchiveInput>,
+    pub(super) node_outputs: Vec<Argument>,
+    pub(super) metas: MetaCache,
 }
 
 impl<'a> Scope<'a> {
@@ -32,6 +38,10 @@ impl<'a> Scope<'a> {
         Self {
             context,
             references: Vec::new(),
+            graphs: Vec::new(),
+            node_inputs: Vec::new(),
+            node_outputs: Vec::new(),
+            metas: MetaCache::default(),
         }
     }
 
@@ -410,8 +420,10 @@ impl<'de> Fields<'de> for GraphArgumentReader<'_, '_> {
 
     fn finish<E: serde::de::Error>(self) -> Result<Argument, E> {
         let name = missing(self.name, "name")?;
-        let graph = Box::new(missing(self.graph, "graph")?);
-        Ok(self.scope.refer(Reference::Graph(name, graph)))
+        let graph = missing(self.graph, "graph")?;
+        let position = u32::try_from(self.scope.graphs.len()).unwrap_or(u32::MAX);
+        self.scope.graphs.push((name, graph));
+        Ok(self.scope.refer(Reference::Graph(position)))
     }
 }
 

@@ -2,22 +2,23 @@
 
 /// `text` with each bare `Infinity`, `-Infinity` and `NaN` put into quotes; `None` where there
 /// are none.
-pub(super) fn quote_bare_floats(text: &[u8]) -> Option<Vec<u8>> {
-    const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
-    let mut quoted = Vec::new();
+pub(super) fn quote_bare_floats(text: &str) -> Option<String> {
+    const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    let bytes = text.as_bytes();
+    let mut quoted = String::new();
     // Up to where `text` was copied.
     let mut copied = 0;
     let mut position = 0;
-    while let Some(rest) = text.get(position..)
+    while let Some(rest) = bytes.get(position..)
         && let Some(&byte) = rest.first()
     {
         if byte == b'"' {
             position += string_length(rest);
-        } else if let Some(word) = WORDS.iter().find(|word| rest.starts_with(word)) {
-            quoted.extend_from_slice(text.get(copied..position)?);
-            quoted.push(b'"');
-            quoted.extend_from_slice(word);
-            quoted.push(b'"');
+        } else if let Some(word) = WORDS.iter().find(|word| rest.starts_with(word.as_bytes())) {
+            quoted.push_str(text.get(copied..position)?);
+            quoted.push('"');
+            quoted.push_str(word);
+            quoted.push('"');
             position += word.len();
             copied = position;
         } else {
@@ -27,7 +28,7 @@ pub(super) fn quote_bare_floats(text: &[u8]) -> Option<Vec<u8>> {
     if quoted.is_empty() {
         return None;
     }
-    quoted.extend_from_slice(text.get(copied..)?);
+    quoted.push_str(text.get(copied..)?);
     Some(quoted)
 }
 
@@ -51,10 +52,10 @@ mod tests {
 
     #[test]
     fn words_outside_strings_are_quoted() {
-        let text = br#"{"a": -Infinity, "NaN": [NaN,Infinity], "b": "\"Infinity"}"#;
-        let expected = br#"{"a": "-Infinity", "NaN": ["NaN","Infinity"], "b": "\"Infinity"}"#;
+        let text = r#"{"a": -Infinity, "NaN": [NaN,Infinity], "b": "\"Infinity"}"#;
+        let expected = r#"{"a": "-Infinity", "NaN": ["NaN","Infinity"], "b": "\"Infinity"}"#;
         assert_eq!(quote_bare_floats(text).unwrap(), expected);
-        assert_eq!(quote_bare_floats(br#"{"a": 1.0, "b": "NaN"}"#), None);
-        assert_eq!(quote_bare_floats(b"\"NaN"), None);
+        assert_eq!(quote_bare_floats(r#"{"a": 1.0, "b": "NaN"}"#), None);
+        assert_eq!(quote_bare_floats("\"NaN"), None);
     }
 }

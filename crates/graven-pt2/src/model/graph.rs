@@ -1,15 +1,16 @@
 //! Reading a `Graph`: its parts as they stand in the text, names not yet resolved.
 
 use graven_ir::{
-    Argument, ArgumentKind, Context, Metadata, MetadataId, NameId, SymInt, TargetId, TensorMetaId,
-    Value,
+    Argument, ArgumentKind, Context, Metadata, MetadataId, NameId, Names, SymInt, TargetId, Value,
 };
 use serde::de::{MapAccess, SeqAccess};
+use smallvec::SmallVec;
 
 use super::argument::{Reference, Scope};
-use super::tensor::{SymBoolReader, SymFloatReader, SymIntReader, TensorMetaReader};
+use super::tensor::{SymBoolReader, SymFloatReader, SymIntReader};
 use crate::json::{
-    Element, Fields, Interned, Object, OptionalSeed, Tagged, Text, elements, missing, unknown_field,
+    Counted, Element, Fields, Interned, List, Object, OptionalSeed, Tagged, Text, elements,
+    missing, unknown_field,
 };
 
 /// A graph as the archive holds it.
@@ -18,8 +19,14 @@ pub(super) struct GraphParts {
     pub(super) inputs: Vec<Argument>,
     pub(super) outputs: Vec<Argument>,
     pub(super) nodes: Vec<NodeParts>,
+    /// The inputs of all nodes, one after the other: each node would need a vector of its own.
+    pub(super) node_inputs: Vec<ArchiveInput>,
+    /// The results of all nodes, one after the other.
+    pub(super) node_outputs: Vec<Argument>,
     /// What the arguments above refer to.
     pub(super) references: Vec<Reference>,
+    /// Nested graphs and the names of their attributes.
+    pub(super) graphs: Vec<(NameId, GraphParts)>,
     pub(super) values: Vec<(NameId, Value)>,
     pub(super) returns_bare_value: bool,
     pub(super) unknown_fields: Vec<(NameId, NameId)>,
@@ -30,8 +37,8 @@ pub(super) struct GraphParts {
 pub(super) struct NodeParts {
     pub(super) name: Option<NameId>,
     pub(super) target: TargetId,
-    pub(super) inputs: Vec<ArchiveInput>,
-    pub(super) outputs: Vec<Argument>,
+    pub(super) input_count: usize,
+    pub(super) output_count: usize,
     pub(super) metadata: MetadataId,
     pub(super) is_hop_single_tensor_return: Option<bool>,
 }
@@ -81,6 +88,7 @@ impl<'de> Fields<'de> for GraphReader<'_> {
             "tensor_values" | "sym_int_values" | "sym_float_values" | "sym_bool_values"
             | "custom_obj_values" => map.next_value_seed(Object(ValuesReader {
                 table: key,
+                expected: Expected::new(&self.scope, &parts.inputs),
                 scope: &mut self.scope,
                 values: &mut parts.values,
             }))?,
@@ -96,7 +104,10 @@ impl<'de> Fields<'de> for GraphReader<'_> {
     fn finish<E: serde::de::Error>(self) -> Result<GraphParts, E> {
         missing(self.seen_nodes.then_some(()), "nodes")?;
         Ok(GraphParts {
+            node_inputs: self.scope.node_inputs,
+            node_outputs: self.scope.node_outputs,
             references: self.scope.references,
+            graphs: self.scope.graphs,
             ..self.parts
         })
     }
@@ -120,6 +131,43 @@ struct ValuesReader<'r, 's, 'a> {
     table: &'r str,
     scope: &'s mut Scope<'a>,
     values: &'s mut Vec<(NameId, Value)>,
+    expected: Expected,
+}
+
+/// The names that the nodes before the tables define, in order. The tables of torch have the
+/// same order, so that most names are found without a search.
+struct Expected {
+    names: Vec<NameId>,
+    next: usize,
+}
+
+impl Expected {
+    /// How many names of other tables may stand between two of one.
+    const LOOK_AHEAD: usize = 4;
+
+    fn new(scope: &Scope<'_>, inputs: &[Argument]) -> Self {
+        let mut names = Vec::with_capacity(inputs.len() + scope.node_outputs.len());
+        for argument in inputs.iter().chain(&scope.node_outputs) {
+            argument.for_each_node(&mut |reference| {
+                if let Some(Reference::Value(name)) = scope.references.get(reference.index()) {
+                    names.push(*name);
+                }
+            });
+        }
+        Self { names, next: 0 }
+    }
+
+    /// The id of `text`.
+    fn intern(&mut self, names: &mut Names, text: &str) -> NameId {
+        let ahead = self.names.iter().enumerate().skip(self.next);
+        for (position, name) in ahead.take(Self::LOOK_AHEAD) {
+            if names.get(*name) == text {
+                self.next = position + 1;
+                return *name;
+            }
+        }
+        names.intern(text)
+    }
 }
 
 impl<'de> Fields<'de> for ValuesReader<'_, '_, '_> {
@@ -128,12 +176,9 @@ impl<'de> Fields<'de> for ValuesReader<'_, '_, '_> {
 
     fn field<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let context = &mut *self.scope.context;
-        let name = context.names.intern(key);
+        let name = self.expected.intern(&mut context.names, key);
         let value = match self.table {
-            "tensor_values" => {
-                let meta: TensorMetaId = map.next_value_seed(TensorMetaReader::new(context))?;
-                Value::Tensor(meta)
-            }
+            "tensor_values" => Value::Tensor(self.scope.metas.next_value(context, map)?),
             "sym_int_values" => {
                 let size: SymInt = map.next_value_seed(Tagged(SymIntReader(context)))?;
                 Value::SymInt(size)
@@ -167,8 +212,8 @@ impl Element<Scope<'_>, NodeParts> for NodeItem {
             scope,
             name: None,
             target: None,
-            inputs: None,
-            outputs: None,
+            input_count: None,
+            output_count: None,
             metadata: Metadata::default(),
             unknown_fields: Vec::new(),
             is_hop_single_tensor_return: None,
@@ -181,8 +226,8 @@ struct NodeReader<'s, 'a> {
     scope: &'s mut Scope<'a>,
     name: Option<NameId>,
     target: Option<TargetId>,
-    inputs: Option<Vec<ArchiveInput>>,
-    outputs: Option<Vec<Argument>>,
+    input_count: Option<usize>,
+    output_count: Option<usize>,
     metadata: Metadata,
     unknown_fields: Vec<(NameId, NameId)>,
     is_hop_single_tensor_return: Option<bool>,
@@ -198,14 +243,14 @@ impl<'de> Fields<'de> for NodeReader<'_, '_> {
                 let Text(target) = map.next_value()?;
                 self.target = Some(self.scope.context.target(&target));
             }
-            "inputs" => self.inputs = Some(map.next_value_seed(elements(self.scope, InputItem))?),
+            "inputs" => self.input_count = Some(map.next_value_seed(Counted(Inputs(self.scope)))?),
             "outputs" => {
-                self.outputs = Some(map.next_value_seed(elements(self.scope, ArgumentItem))?);
+                self.output_count = Some(map.next_value_seed(Counted(Outputs(self.scope)))?)
             }
             "metadata" => {
                 self.metadata.entries = map.next_value_seed(Object(MetadataReader {
                     context: self.scope.context,
-                    entries: Vec::new(),
+                    entries: SmallVec::new(),
                 }))?;
             }
             "is_hop_single_tensor_return" => self.is_hop_single_tensor_return = map.next_value()?,
@@ -229,8 +274,8 @@ impl<'de> Fields<'de> for NodeReader<'_, '_> {
         Ok(NodeParts {
             name: self.name,
             target: missing(self.target, "target")?,
-            inputs: missing(self.inputs, "inputs")?,
-            outputs: missing(self.outputs, "outputs")?,
+            input_count: missing(self.input_count, "inputs")?,
+            output_count: missing(self.output_count, "outputs")?,
             metadata: self.scope.context.intern_metadata(metadata),
             is_hop_single_tensor_return: self.is_hop_single_tensor_return,
         })
@@ -240,7 +285,7 @@ impl<'de> Fields<'de> for NodeReader<'_, '_> {
 /// Reads a node's `metadata`. What the texts mean does not matter here: they are kept.
 struct MetadataReader<'a> {
     context: &'a mut Context,
-    entries: Vec<(NameId, NameId)>,
+    entries: SmallVec<[(NameId, NameId); 4]>,
 }
 
 impl<'de> Fields<'de> for MetadataReader<'_> {
@@ -256,25 +301,36 @@ impl<'de> Fields<'de> for MetadataReader<'_> {
     }
 
     fn finish<E: serde::de::Error>(self) -> Result<Self::Output, E> {
-        Ok(self.entries.into_boxed_slice())
+        Ok(self.entries.as_slice().into())
     }
 }
 
-/// Reads a `NamedArgument` of the list of them.
-struct InputItem;
+/// Reads a node's inputs into the scope; gives their count.
+struct Inputs<'s, 'a>(&'s mut Scope<'a>);
 
-impl Element<Scope<'_>, ArchiveInput> for InputItem {
-    fn next<'de, A: SeqAccess<'de>>(
-        &self,
-        scope: &mut Scope<'_>,
-        seq: &mut A,
-    ) -> Result<Option<ArchiveInput>, A::Error> {
-        seq.next_element_seed(Object(InputReader {
-            scope,
+impl<'de> List<'de> for Inputs<'_, '_> {
+    fn item<A: SeqAccess<'de>>(&mut self, seq: &mut A) -> Result<bool, A::Error> {
+        let input = seq.next_element_seed(Object(InputReader {
+            scope: self.0,
             name: None,
             argument: None,
             kind: None,
-        }))
+        }))?;
+        let found = input.is_some();
+        self.0.node_inputs.extend(input);
+        Ok(found)
+    }
+}
+
+/// Reads a node's results into the scope; gives their count.
+struct Outputs<'s, 'a>(&'s mut Scope<'a>);
+
+impl<'de> List<'de> for Outputs<'_, '_> {
+    fn item<A: SeqAccess<'de>>(&mut self, seq: &mut A) -> Result<bool, A::Error> {
+        let output = seq.next_element_seed(self.0.argument())?;
+        let found = output.is_some();
+        self.0.node_outputs.extend(output);
+        Ok(found)
     }
 }
 

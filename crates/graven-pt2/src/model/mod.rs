@@ -8,11 +8,12 @@ mod program;
 mod read;
 mod resolve;
 mod signature;
+mod slots;
 
 mod tensor;
 mod write;
 
 pub(crate) use call_form::CallForm;
 pub(crate) use read::read_program;
-pub(crate) use tensor::TensorMetaReader;
+pub(crate) use tensor::MetaCache;
 pub(crate) use write::{tensor_meta, write_program};

@@ -12,6 +12,7 @@ use super::bare_floats::quote_bare_floats;
 use super::program::{ProgramParts, ProgramReader};
 use super::resolve::{Place, Setting, resolve};
 use super::signature::{SignatureParts, SpecArgument};
+use super::slots::NameTable;
 use crate::error::Pt2Error;
 use crate::json::Object;
 
@@ -22,7 +23,7 @@ const OLDEST_MAJOR: u32 = 7;
 /// Reads the program that `text` is; `path` is what errors call it. `registry` knows the
 /// operators' schemas, where the program is too old to say how arguments are given.
 pub(crate) fn read_program(
-    text: &[u8],
+    text: &str,
     path: &str,
     registry: &Registry,
 ) -> Result<ExportedProgram, Pt2Error> {
@@ -40,7 +41,7 @@ pub(crate) fn read_program(
         Ok(parts) => parts,
         Err(source) => {
             // A later format may differ anywhere; say that first.
-            if let Ok(header) = serde_json::from_slice::<Header>(text) {
+            if let Ok(header) = serde_json::from_str::<Header>(text) {
                 header.check()?;
             }
             let path = path.to_owned();
@@ -74,13 +75,14 @@ pub(crate) fn read_program(
             constant_names: &constant_names,
             place: Place::Top,
         },
+        &mut NameTable::default(),
     )?;
     program.signature = resolve_signature(&program.context, &program.graph, signature)?;
     Ok(program)
 }
 
-fn parse(text: &[u8]) -> Result<ProgramParts, serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_slice(text);
+fn parse(text: &str) -> Result<ProgramParts, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let parts = Object(ProgramReader::default()).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(parts)

@@ -12,20 +12,14 @@ use graven_ir::{
     SymInt, TargetId, Value,
 };
 use graven_ops::Registry;
-use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::argument::Reference;
 use super::call_form::{CallForm, function_name};
-use super::graph::{GraphParts, NodeParts};
+use super::graph::{ArchiveInput, GraphParts, NodeParts};
+use super::slots::{NameTable, Slots, Undefinable};
 use crate::error::Pt2Error;
 use crate::kinds::{in_order, kind};
-
-/// What is known of a name.
-struct Slot {
-    /// From the tables of values; taken by the node that is called so.
-    value: Value,
-    node: Option<NodeId>,
-}
 
 /// Which graph is built: where constants among the inputs are kept differs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,11 +47,16 @@ struct Resolver<'a> {
     context: &'a mut Context,
     setting: Setting<'a>,
     names: FxNames,
-    slots: FxHashMap<NameId, Slot>,
+    slots: Slots<'a>,
     references: Vec<Reference>,
+    /// The nested graphs, until they are given to a node.
+    nested: Vec<Option<NestedGraph>>,
     graph: Graph,
     no_name: NameId,
 }
+
+/// The results of one call.
+type Results = SmallVec<[Argument; 2]>;
 
 /// A name that nothing before its reader defines.
 struct Unresolved(NameId);
@@ -67,14 +66,27 @@ pub(super) fn resolve(
     context: &mut Context,
     parts: GraphParts,
     setting: Setting<'_>,
+    table: &mut NameTable,
 ) -> Result<Graph, Pt2Error> {
+    // Nested graphs first, as they use the table too. The recursion is bounded: JSON nests at
+    // most 128 deep.
+    let inside = Setting {
+        place: Place::Nested,
+        ..setting
+    };
+    let mut nested = Vec::with_capacity(parts.graphs.len());
+    for (name, parts) in parts.graphs {
+        let graph = resolve(context, parts, inside, table)?;
+        nested.push(Some(NestedGraph { name, graph }));
+    }
     let no_name = context.names.intern("");
     let mut resolver = Resolver {
         context,
         setting,
         names: FxNames::default(),
-        slots: FxHashMap::default(),
+        slots: Slots::new(table, parts.values.len()),
         references: parts.references,
+        nested,
         graph: Graph {
             returns_bare_value: parts.returns_bare_value,
             unknown_fields: parts.unknown_fields,
@@ -87,13 +99,15 @@ pub(super) fn resolve(
     for (position, input) in parts.inputs.into_iter().enumerate() {
         resolver.add_placeholder(position, input)?;
     }
-    let mut nodes = parts.nodes.into_iter();
-    while let Some(node) = nodes.next() {
-        resolver.add_node(node, nodes.as_slice())?;
+    let mut inputs = parts.node_inputs.into_iter();
+    let mut outputs = parts.node_outputs.into_iter();
+    for node in parts.nodes {
+        let own = outputs.by_ref().take(node.output_count).collect();
+        resolver.add_node(&node, &mut inputs, own, outputs.as_slice())?;
     }
     for mut output in parts.outputs {
         if let Err(missing) = resolver.resolve(&mut output, MetadataId::EMPTY)? {
-            return Err(resolver.missing_value("the output".to_owned(), &missing, &[]));
+            return Err(resolver.missing_value("the output".to_owned(), &missing, []));
         }
         resolver.graph.outputs.push(output);
     }
@@ -106,13 +120,8 @@ impl Resolver<'_> {
     }
 
     fn add_values(&mut self, values: Vec<(NameId, Value)>) -> Result<(), Pt2Error> {
-        self.slots.reserve(values.len());
         for (name, value) in values {
-            if self
-                .slots
-                .insert(name, Slot { value, node: None })
-                .is_some()
-            {
+            if !self.slots.add(name, value) {
                 return Err(Pt2Error::ValueEntries {
                     name: self.text(name),
                     count: 2,
@@ -149,40 +158,38 @@ impl Resolver<'_> {
     fn create_name(&mut self, candidate: &str) -> NameId {
         loop {
             let name = self.names.create(&mut self.context.names, candidate);
-            let taken = self.slots.get(&name).and_then(|slot| slot.node);
-            if taken.is_none() {
+            if self.slots.node(name).is_none() {
                 return name;
             }
         }
     }
 
     fn create_name_from(&mut self, candidate: NameId) -> NameId {
-        let candidate = self.text(candidate);
-        self.create_name(&candidate)
+        loop {
+            let name = self.names.create_from(&mut self.context.names, candidate);
+            if self.slots.node(name).is_none() {
+                return name;
+            }
+        }
     }
 
     /// FX's request for a name that is then overwritten with the archive's: it counts all the
     /// same.
     fn claim_name(&mut self, candidate: NameId) {
-        let candidate = self.text(candidate);
-        self.names.create(&mut self.context.names, &candidate);
+        self.names.create_from(&mut self.context.names, candidate);
     }
 
     /// Makes `name` stand for `node`, and gives its value.
     fn define(&mut self, name: NameId, node: NodeId) -> Result<Value, Pt2Error> {
-        let Some(slot) = self.slots.get_mut(&name) else {
-            return Err(Pt2Error::ValueEntries {
+        self.slots.define(name, node).map_err(|error| match error {
+            Undefinable::Unknown => Pt2Error::ValueEntries {
                 name: self.text(name),
                 count: 0,
-            });
-        };
-        if slot.node.is_some() {
-            return Err(Pt2Error::DuplicateName {
+            },
+            Undefinable::Taken => Pt2Error::DuplicateName {
                 name: self.text(name),
-            });
-        }
-        slot.node = Some(node);
-        Ok(std::mem::replace(&mut slot.value, Value::None))
+            },
+        })
     }
 
     /// The id that the next node will have.
@@ -217,8 +224,8 @@ impl Resolver<'_> {
                 let name = match self.references.get(reference.index()) {
                     Some(Reference::Value(name)) => *name,
                     Some(&Reference::CustomObject(name, class)) => {
-                        let value = Value::CustomObject(class);
-                        self.slots.entry(name).or_insert(Slot { value, node: None });
+                        // The table of objects may say so too.
+                        self.slots.add(name, Value::CustomObject(class));
                         name
                     }
                     _ => return Err(Pt2Error::InputForm { position }),
@@ -243,9 +250,16 @@ impl Resolver<'_> {
 
     // ---- calls ----
 
-    fn add_node(&mut self, node: NodeParts, later: &[NodeParts]) -> Result<(), Pt2Error> {
-        let mut inputs = Vec::with_capacity(node.inputs.len());
-        for input in node.inputs {
+    /// Adds a call. `inputs` has its inputs next, `later` the results of the calls after it.
+    fn add_node(
+        &mut self,
+        node: &NodeParts,
+        all_inputs: &mut std::vec::IntoIter<ArchiveInput>,
+        mut outputs: Results,
+        later: &[Argument],
+    ) -> Result<(), Pt2Error> {
+        let mut inputs = Vec::with_capacity(node.input_count);
+        for input in all_inputs.take(node.input_count) {
             let mut input = Input {
                 kind: input
                     .kind
@@ -254,15 +268,12 @@ impl Resolver<'_> {
                 argument: input.argument,
             };
             if let Err(missing) = self.resolve(&mut input.argument, node.metadata)? {
-                let user = match node.name.or_else(|| self.result_name(node.outputs.first())) {
+                let user = match node.name.or_else(|| self.result_name(outputs.first())) {
                     Some(name) => format!("the node `{}`", self.text(name)),
                     None => format!("a call of `{}`", self.context.target_name(node.target)),
                 };
-                let itself = node.outputs.iter();
-                let defined_later = itself
-                    .chain(later.iter().flat_map(|node| &node.outputs))
-                    .any(|output| self.defines(output, missing.0));
-                return Err(self.missing_value_at(user, missing.0, defined_later));
+                let rest = outputs.iter().chain(later);
+                return Err(self.missing_value(user, &missing, rest));
             }
             inputs.push(input);
         }
@@ -274,18 +285,17 @@ impl Resolver<'_> {
             metadata: node.metadata,
         };
         let bare = node.is_hop_single_tensor_return.unwrap_or(true);
-        let mut outputs = node.outputs;
         match (outputs.len(), outputs.pop()) {
             (_, None) => self.call_without_result(call),
             (1, Some(Argument::None)) => self.call_that_returns_none(call),
             (1, Some(output)) if call.form == CallForm::HigherOrder && !bare => match output {
                 Argument::List(_, items) => self.call_with_list(call, items),
-                output => self.call_with_tuple(call, vec![output]),
+                output => self.call_with_tuple(call, [output]),
             },
             // Before archives said what a higher-order operator returns, its results were a list
             // and not a tuple.
             (1, Some(Argument::List(_, items))) if call.form == CallForm::HigherOrder => {
-                self.call_with_tuple(call, items.into_vec())
+                self.call_with_tuple(call, items)
             }
             (1, Some(Argument::List(_, items))) => self.call_with_list(call, items),
             (1, Some(output)) => self.call_with_value(call, &output),
@@ -338,7 +348,11 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn call_with_tuple(&mut self, call: Call, outputs: Vec<Argument>) -> Result<(), Pt2Error> {
+    fn call_with_tuple(
+        &mut self,
+        call: Call,
+        outputs: impl IntoIterator<Item = Argument>,
+    ) -> Result<(), Pt2Error> {
         // Before archives had names of nodes, the loader had no name for this either.
         let unnamed_item = if call.name.is_some() {
             "as_none"
@@ -346,7 +360,7 @@ impl Resolver<'_> {
             "getitem"
         };
         let (node, metadata) = self.push_several(call)?;
-        let mut values = Vec::with_capacity(outputs.len());
+        let mut values = Vec::new();
         for (index, output) in outputs.into_iter().enumerate() {
             let value = match output {
                 Argument::None => {
@@ -451,18 +465,17 @@ impl Resolver<'_> {
     }
 
     fn create_call_name(&mut self, call: &Call) -> NameId {
-        let candidate = match call.name {
-            Some(name) => self.text(name),
-            None => self.candidate(call),
-        };
-        self.create_name(&candidate)
+        match call.name {
+            Some(name) => self.create_name_from(name),
+            None => self.create_name(&self.candidate(call)),
+        }
     }
 
     /// The name that a result has, if it is one value.
     fn result_name(&self, output: Option<&Argument>) -> Option<NameId> {
         match self.references.get(output?.as_node()?.index())? {
             Reference::Value(name) | Reference::CustomObject(name, _) => Some(*name),
-            Reference::Graph(..) => None,
+            Reference::Graph(_) => None,
         }
     }
 
@@ -525,31 +538,24 @@ impl Resolver<'_> {
         reference: NodeId,
         metadata: MetadataId,
     ) -> Result<Result<Argument, Unresolved>, Pt2Error> {
-        let Some(reference) = self.references.get_mut(reference.index()) else {
+        let nested = match self.references.get(reference.index()) {
+            None => return Ok(Err(Unresolved(self.no_name))),
+            Some(&Reference::Value(name)) => {
+                let node = self.slots.node(name);
+                return Ok(node.map(Argument::Node).ok_or(Unresolved(name)));
+            }
+            Some(&Reference::CustomObject(name, class)) => {
+                let constant = Argument::CustomObject(name, class);
+                return Ok(Ok(self.slots.node(name).map_or(constant, Argument::Node)));
+            }
+            Some(&Reference::Graph(index)) => self.nested.get_mut(index as usize),
+        };
+        let Some(nested) = nested.and_then(Option::take) else {
             return Ok(Err(Unresolved(self.no_name)));
         };
-        let (name, parts) = match reference {
-            Reference::Value(name) => {
-                let node = self.slots.get(name).and_then(|slot| slot.node);
-                return Ok(node.map(Argument::Node).ok_or(Unresolved(*name)));
-            }
-            Reference::CustomObject(name, class) => {
-                let node = self.slots.get(name).and_then(|slot| slot.node);
-                let constant = Argument::CustomObject(*name, *class);
-                return Ok(Ok(node.map_or(constant, Argument::Node)));
-            }
-            Reference::Graph(name, parts) => (*name, std::mem::take(&mut **parts)),
-        };
-        let graph = resolve(
-            self.context,
-            parts,
-            Setting {
-                place: Place::Nested,
-                ..self.setting
-            },
-        )?;
+        let name = nested.name;
         let id = GraphId(u32::try_from(self.graph.graphs.len()).unwrap_or(u32::MAX));
-        self.graph.graphs.push(NestedGraph { name, graph });
+        self.graph.graphs.push(nested);
         let node_name = self.create_name_from(name);
         let node = self.push(
             node_name,
@@ -561,19 +567,19 @@ impl Resolver<'_> {
         Ok(Ok(Argument::Node(node)))
     }
 
-    fn missing_value(&self, user: String, missing: &Unresolved, later: &[NodeParts]) -> Pt2Error {
-        let defined_later = later
-            .iter()
-            .flat_map(|node| &node.outputs)
-            .any(|output| self.defines(output, missing.0));
-        self.missing_value_at(user, missing.0, defined_later)
-    }
-
-    fn missing_value_at(&self, user: String, name: NameId, defined_later: bool) -> Pt2Error {
+    /// `rest` are the results that are not defined yet.
+    fn missing_value<'r>(
+        &self,
+        user: String,
+        missing: &Unresolved,
+        rest: impl IntoIterator<Item = &'r Argument>,
+    ) -> Pt2Error {
         Pt2Error::MissingValue {
             user,
-            value: self.text(name),
-            defined_later,
+            value: self.text(missing.0),
+            defined_later: rest
+                .into_iter()
+                .any(|output| self.defines(output, missing.0)),
         }
     }
 }

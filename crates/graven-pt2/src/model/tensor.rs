@@ -1,19 +1,71 @@
 //! Reading what the archive says of values: `TensorMeta` and the symbolic numbers.
 
+use std::collections::HashMap;
+
 use graven_ir::symint::Hint;
 use graven_ir::value::Dims;
 use graven_ir::{
     Context, DType, Device, Layout, SymExprId, SymInt, TensorMeta, TensorMetaId, Value,
 };
-use serde::de::{Error as _, MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess};
+use serde_json::value::RawValue;
 
 use super::argument::DeviceReader;
 use crate::json::{
     Element, Fields, Float, Object, Tagged, Text, Union, elements, missing, unknown_form,
 };
 
+/// Tensor metadata that was read before, by its text: a deep network has few shapes, and to
+/// compare a text costs less than to read it.
+#[derive(Default)]
+pub(crate) struct MetaCache {
+    by_text: HashMap<Box<str>, TensorMetaId>,
+}
+
+impl MetaCache {
+    /// Reads a `TensorMeta` that is the value of the current field of `map`.
+    pub(crate) fn next_value<'de, A: MapAccess<'de>>(
+        &mut self,
+        context: &mut Context,
+        map: &mut A,
+    ) -> Result<TensorMetaId, A::Error> {
+        let text: &RawValue = map.next_value()?;
+        self.read(context, text.get())
+    }
+
+    /// Reads the `TensorMeta` that `text` is.
+    fn read<E: serde::de::Error>(
+        &mut self,
+        context: &mut Context,
+        text: &str,
+    ) -> Result<TensorMetaId, E> {
+        if let Some(id) = self.by_text.get(text) {
+            return Ok(*id);
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let id = TensorMetaReader::new(context)
+            .deserialize(&mut deserializer)
+            .map_err(E::custom)?;
+        self.by_text.insert(text.into(), id);
+        Ok(id)
+    }
+
+    /// As [`MetaCache::next_value`], where `null` may stand instead.
+    pub(crate) fn next_optional_value<'de, A: MapAccess<'de>>(
+        &mut self,
+        context: &mut Context,
+        map: &mut A,
+    ) -> Result<Option<TensorMetaId>, A::Error> {
+        let text: &RawValue = map.next_value()?;
+        match text.get() {
+            "null" => Ok(None),
+            text => self.read(context, text).map(Some),
+        }
+    }
+}
+
 /// Reads a `TensorMeta`.
-pub(crate) struct TensorMetaReader<'a> {
+struct TensorMetaReader<'a> {
     context: &'a mut Context,
     dtype: Option<DType>,
     sizes: Option<Dims>,
@@ -25,7 +77,7 @@ pub(crate) struct TensorMetaReader<'a> {
 }
 
 impl<'a> TensorMetaReader<'a> {
-    pub(crate) fn new(context: &'a mut Context) -> Object<Self> {
+    fn new(context: &'a mut Context) -> Object<Self> {
         Object(Self {
             context,
             dtype: None,
@@ -52,11 +104,11 @@ impl<'de> Fields<'de> for TensorMetaReader<'_> {
             }
             "sizes" => {
                 let sizes = map.next_value_seed(elements(self.context, SizeItem))?;
-                self.sizes = Some(Dims::from_vec(sizes));
+                self.sizes = Some(Dims::from_slice(&sizes));
             }
             "strides" => {
                 let strides = map.next_value_seed(elements(self.context, SizeItem))?;
-                self.strides = Some(Dims::from_vec(strides));
+                self.strides = Some(Dims::from_slice(&strides));
             }
             "storage_offset" => {
                 self.storage_offset =
@@ -212,7 +264,6 @@ struct ArchiveHint(Hint);
 
 impl<'de> serde::Deserialize<'de> for ArchiveHint {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::DeserializeSeed as _;
         Tagged(HintReader).deserialize(deserializer)
     }
 }
