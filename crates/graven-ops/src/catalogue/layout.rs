@@ -86,6 +86,37 @@ pub fn fused_attention_strides(tensors: &[&TensorMeta], result: &TensorMeta) -> 
         && heads(key) == heads(value);
     let mask_fits = mask.iter().all(|mask| matches!(mask.sizes.len(), 2 | 4));
     let applies = has_four && agree && mask_fits && query.dtype.is_floating_point();
-    let differs = query.sizes == result.sizes && query.strides != result.strides;
+    let differs = query.sizes == result.sizes
+        && query.strides != result.strides
+        && is_plain(result)
+        && is_dense(query);
     (applies && differs).then(|| query.strides.clone())
+}
+
+/// Whether strides are those of a contiguous tensor of constant sizes.
+fn is_plain(meta: &TensorMeta) -> bool {
+    tiles(meta, (0..meta.sizes.len()).rev())
+}
+
+/// Whether a tensor of constant sizes has neither gaps nor overlaps.
+fn is_dense(meta: &TensorMeta) -> bool {
+    let mut order: Vec<usize> = (0..meta.sizes.len()).collect();
+    order.sort_by_key(|dim| (meta.strides[*dim].as_int(), std::cmp::Reverse(*dim)));
+    tiles(meta, order.into_iter())
+}
+
+/// Whether each dimension, in this order, begins where the ones before it end.
+fn tiles(meta: &TensorMeta, dims: impl Iterator<Item = usize>) -> bool {
+    let mut expected = 1_i64;
+    for dim in dims {
+        let (Some(size), Some(stride)) = (meta.sizes[dim].as_int(), meta.strides[dim].as_int())
+        else {
+            return false;
+        };
+        if size != 1 && stride != expected {
+            return false;
+        }
+        expected = expected.saturating_mul(size.max(1));
+    }
+    true
 }

@@ -155,7 +155,7 @@ impl Machine<'_> {
         signature: &mut GraphSignature,
         outputs: &mut Vec<Argument>,
     ) -> Result<(), FunctionalizeError> {
-        let mut written: FxHashSet<NodeId> = FxHashSet::default();
+        let mut written: FxHashSet<(OutputKind, NodeId)> = FxHashSet::default();
         for (index, input) in inputs.iter().enumerate() {
             let Some(tensor) = input.tensor else { continue };
             let storage = self.tensor(tensor).storage;
@@ -176,10 +176,10 @@ impl Machine<'_> {
                 }
             };
             let mut value = self.value_to_write_back(input, tensor)?;
-            if !written.insert(value) {
-                // Each write-back has a node of its own: torch's verifier wants it so.
+            if !written.insert((kind, value)) {
+                // Write-backs of one kind have nodes of their own: torch's verifier wants it so.
                 value = self.pure_call("aten::clone", &[Arg::Value(value)], &[])?;
-                written.insert(value);
+                written.insert((kind, value));
             }
             outputs.push(Argument::Node(value));
             signature.outputs.push(OutputSpec { kind, target });
@@ -247,13 +247,13 @@ impl Machine<'_> {
             return false;
         };
         let mut replaced: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
-        // Two write-backs cannot share a node.
-        let mut written: FxHashSet<NodeId> = signature
+        // Two write-backs of one kind cannot share a node.
+        let mut written: FxHashSet<(OutputKind, NodeId)> = signature
             .outputs
             .iter()
             .zip(&graph.outputs)
             .filter(|(spec, _)| is_mutation(spec.kind))
-            .filter_map(|(_, output)| output.as_node())
+            .filter_map(|(spec, output)| Some((spec.kind, output.as_node()?)))
             .collect();
         let mut any = false;
         for (spec, output) in signature.outputs.iter().zip(&graph.outputs) {
@@ -274,7 +274,7 @@ impl Machine<'_> {
             if node.op == Op::Call(copy)
                 && let Some(source) = source
                 && self.same_type(&node.value, &graph.node(source).value)
-                && written.insert(source)
+                && written.insert((spec.kind, source))
             {
                 replaced[value.index()] = Some(source);
                 any = true;
