@@ -1,25 +1,49 @@
-//! Writing JSON, piece by piece, into memory.
+//! Writing JSON, piece by piece.
 
-use std::io::Write as _;
+use std::io::{self, Write};
 
-/// JSON text under construction. The caller opens and closes what it opens and closes; the
-/// commas come by themselves.
+/// JSON text under construction. The caller says what it opens and closes; the commas come by
+/// themselves.
 #[derive(Default)]
-pub(crate) struct JsonOut {
+pub(crate) struct JsonOut<'a> {
     text: Vec<u8>,
     /// Whether something stands before the next item of the innermost list or object.
     follows: bool,
+    /// Where the text goes when there is enough of it; without one it stays.
+    sink: Option<&'a mut dyn Write>,
+    /// Why the sink took no more.
+    failure: Option<io::Error>,
 }
 
-impl JsonOut {
-    /// The text.
-    pub(crate) fn into_text(self) -> Vec<u8> {
-        self.text
+impl<'a> JsonOut<'a> {
+    /// How much is handed to the sink at once.
+    const STEP: usize = 1 << 16;
+
+    /// Text that goes to `sink`.
+    pub(crate) fn to(sink: &'a mut dyn Write) -> Self {
+        Self {
+            text: Vec::with_capacity(2 * Self::STEP),
+            sink: Some(sink),
+            ..Self::default()
+        }
     }
 
-    /// Makes room for `bytes` more.
-    pub(crate) fn reserve(&mut self, bytes: usize) {
-        self.text.reserve(bytes);
+    /// Ends the text: what is left goes to the sink, or is given back where there is none.
+    pub(crate) fn finish(mut self) -> io::Result<Vec<u8>> {
+        self.hand_on();
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok(self.text),
+        }
+    }
+
+    fn hand_on(&mut self) {
+        if let Some(sink) = &mut self.sink {
+            if self.failure.is_none() {
+                self.failure = sink.write_all(&self.text).err();
+            }
+            self.text.clear();
+        }
     }
 
     fn separate(&mut self) {
@@ -27,6 +51,9 @@ impl JsonOut {
             self.text.push(b',');
         }
         self.follows = true;
+        if self.text.len() >= Self::STEP {
+            self.hand_on();
+        }
     }
 
     fn open(&mut self, bracket: u8) {
@@ -141,7 +168,7 @@ mod tests {
         out.bool_field("c", true);
         out.close_object();
         assert_eq!(
-            String::from_utf8(out.into_text()).unwrap(),
+            String::from_utf8(out.finish().unwrap()).unwrap(),
             r#"{"a":[1,0.00001,"-Infinity",{},null],"b":"\"\n","c":true}"#
         );
     }
@@ -150,6 +177,29 @@ mod tests {
     fn a_float_keeps_its_point() {
         let mut out = JsonOut::default();
         out.float(2.0);
-        assert_eq!(out.into_text(), b"2.0");
+        assert_eq!(out.finish().unwrap(), b"2.0");
+    }
+
+    #[test]
+    fn a_sink_gets_all_of_a_long_text() {
+        let mut sink = Vec::new();
+        let mut out = JsonOut::to(&mut sink);
+        out.open_list();
+        for value in 0..100_000 {
+            out.int(value);
+        }
+        out.close_list();
+        assert!(out.finish().unwrap().is_empty());
+        let values: Vec<i64> = serde_json::from_slice(&sink).unwrap();
+        assert!(values.into_iter().eq(0..100_000));
+    }
+
+    #[test]
+    fn a_full_sink_is_an_error() {
+        let mut sink = [0_u8; 10];
+        let mut sink = sink.as_mut_slice();
+        let mut out = JsonOut::to(&mut sink);
+        out.string("more than ten bytes");
+        assert!(out.finish().is_err());
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn is_old(archive: &Archive) -> bool {
 /// Reads the program in `archive`.
 pub(crate) fn read(archive: &Archive, registry: &Registry) -> Result<ExportedProgram, Pt2Error> {
     let entry = archive.get(PROGRAM).ok_or(Pt2Error::NotAProgram)?;
-    let mut program = read_program(entry.text(PROGRAM)?, PROGRAM, registry)?;
+    let mut program = read_program(entry, PROGRAM, registry)?;
     let mut builder = StateBuilder::new();
     for (section, names) in [
         (Section::Weights, STATE_DICT),

@@ -59,7 +59,7 @@ fn read_archive(bytes: &Bytes, registry: &Registry) -> Result<ExportedProgram, P
     let layout = Layout::find(&archive)?;
     let model = layout.model()?;
     let model_path = layout::model_path(model);
-    let mut program = read_program(layout.text(&model_path)?, &model_path, registry)?;
+    let mut program = read_program(layout.require(&model_path)?, &model_path, registry)?;
     if model != layout::DEFAULT_MODEL {
         program.model_name = Some(program.context.names.intern(model));
     }

@@ -42,11 +42,13 @@ pub fn write_bytes(program: &ExportedProgram) -> Result<Vec<u8>, Pt2Error> {
 /// # Errors
 /// When the program has a part that archives cannot hold.
 pub fn model_json(program: &ExportedProgram) -> Result<String, Pt2Error> {
+    let mut text = Vec::new();
+    write_program(program, &mut text, "model.json")?;
     // The writer makes text only.
-    Ok(String::from_utf8(write_program(program)?).unwrap_or_default())
+    Ok(String::from_utf8(text).unwrap_or_default())
 }
 
-/// All entries of an archive, in torch's order. Nothing is written before it stands.
+/// All entries of an archive, in torch's order.
 struct Plan<'a> {
     entries: Vec<(String, Content<'a>)>,
 }
@@ -55,6 +57,8 @@ struct Plan<'a> {
 enum Content<'a> {
     Shared(&'a dyn ByteSource),
     Own(Vec<u8>),
+    /// The program as JSON, made while it is written.
+    Program(&'a ExportedProgram),
 }
 
 impl<'a> Plan<'a> {
@@ -63,7 +67,6 @@ impl<'a> Plan<'a> {
         let model = program.model_name.map_or(layout::DEFAULT_MODEL, |name| {
             program.context.names.get(name)
         });
-        let text = write_program(program)?;
         let mut plan = Self {
             entries: Vec::new(),
         };
@@ -73,7 +76,7 @@ impl<'a> Plan<'a> {
             .map(|attachment| attachment.path.as_str())
             .collect();
         plan.add_state(program, model, &taken)?;
-        plan.add(layout::model_path(model), Content::Own(text));
+        plan.add(layout::model_path(model), Content::Program(program));
         for (path, _) in &plan.entries {
             if taken.contains(path.as_str()) {
                 return Err(Pt2Error::AttachmentInTheWay { path: path.clone() });
@@ -110,6 +113,9 @@ impl<'a> Plan<'a> {
             match content {
                 Content::Shared(source) => writer.add(path, *source)?,
                 Content::Own(bytes) => writer.add(path, bytes)?,
+                Content::Program(program) => {
+                    writer.add_stream(path, |sink| write_program(program, sink, path))?;
+                }
             }
         }
         writer.finish().map_err(|source| Pt2Error::WriteEntry {
@@ -198,7 +204,8 @@ impl<'a> Plan<'a> {
         }
         out.close_object();
         out.close_object();
-        Ok(out.into_text())
+        // Memory takes all that is written.
+        Ok(out.finish().unwrap_or_default())
     }
 }
 

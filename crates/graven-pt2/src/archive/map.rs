@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 use memmap2::{Mmap, MmapOptions};
 
@@ -25,4 +26,25 @@ pub(super) fn map_file(file: &File) -> io::Result<Option<Mmap>> {
     // gigabytes cannot be read into memory instead.
     let map = unsafe { MmapOptions::new().map_copy_read_only(file)? };
     Ok(Some(map))
+}
+
+/// Tells the operating system that the bytes of `range` are not needed soon, so that they stop
+/// to count as memory of the process.
+pub(super) fn release(map: &Mmap, range: Range<usize>) {
+    #[cfg(unix)]
+    if range.end <= map.len() && range.start < range.end {
+        // SAFETY: the map is of a file, private, and never written through. Dropping its pages
+        // loses nothing: the next access reads them from the file again, as the first one did.
+        let advice = unsafe {
+            map.unchecked_advise_range(
+                memmap2::UncheckedAdvice::DontNeed,
+                range.start,
+                range.end - range.start,
+            )
+        };
+        // It is a hint; a system that does not take it is as well.
+        drop(advice);
+    }
+    #[cfg(not(unix))]
+    let _ = (map, range);
 }

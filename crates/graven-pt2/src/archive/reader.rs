@@ -17,7 +17,7 @@ use rawzip::{CompressionMethod, ZipArchive, ZipFileHeaderRecord, ZipSliceArchive
 
 use super::check_path;
 use super::inflate::{ALL_ENTRIES_BYTES, inflate};
-use super::map::map_file;
+use super::map::{map_file, release};
 use crate::error::Pt2Error;
 
 /// Where bytes are kept.
@@ -79,6 +79,18 @@ impl Bytes {
             range: self.range.start + range.start..self.range.start + range.end,
             crc32: None,
         })
+    }
+
+    /// Says that a part is not needed soon: if it is mapped, it stops to count as memory.
+    pub(crate) fn release(&self, part: Range<usize>) {
+        if let Store::Mapped(map) = &*self.store
+            && part.end <= self.range.len()
+        {
+            release(
+                map,
+                self.range.start + part.start..self.range.start + part.end,
+            );
+        }
     }
 
     /// The bytes.

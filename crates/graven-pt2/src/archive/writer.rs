@@ -58,25 +58,68 @@ impl<W: Write> Writer<W> {
     /// Adds an entry. Its bytes are handed to the operating system as they are; they are read
     /// here only when nobody knows their checksum.
     pub(crate) fn add(&mut self, path: &str, content: &dyn ByteSource) -> Result<(), Pt2Error> {
+        let bytes = content.bytes();
+        let entry = Entry {
+            flags: flags(bytes.len() as u64),
+            size: bytes.len() as u64,
+            crc32: content
+                .known_crc32()
+                .unwrap_or_else(|| crc32fast::hash(bytes)),
+            ..self.begin(path)?
+        };
+        self.local_header(&entry)
+            .and_then(|()| self.put(bytes))
+            .and_then(|()| self.end(&entry))
+            .map_err(|source| failed(path, source))
+    }
+
+    /// Adds an entry whose bytes `fill` writes.
+    pub(crate) fn add_stream(
+        &mut self,
+        path: &str,
+        fill: impl FnOnce(&mut dyn Write) -> Result<(), Pt2Error>,
+    ) -> Result<(), Pt2Error> {
+        let entry = self.begin(path)?;
+        self.local_header(&entry)
+            .map_err(|source| failed(path, source))?;
+        let mut summing = Summing {
+            out: &mut self.out,
+            hasher: crc32fast::Hasher::new(),
+            size: 0,
+        };
+        fill(&mut summing)?;
+        let entry = Entry {
+            size: summing.size,
+            crc32: summing.hasher.finalize(),
+            ..entry
+        };
+        self.offset += entry.size;
+        self.end(&entry).map_err(|source| failed(path, source))
+    }
+
+    /// What is known of an entry before its bytes are.
+    fn begin(&self, path: &str) -> Result<Entry, Pt2Error> {
         check_path(path)?;
         let name = format!("{}/{path}", self.folder);
         let name_length = u16::try_from(name.len()).map_err(|_| Pt2Error::PathTooLong {
             path: path.to_owned(),
         })?;
-        let bytes = content.bytes();
-        let size = bytes.len() as u64;
-        let crc32 = content
-            .known_crc32()
-            .unwrap_or_else(|| crc32fast::hash(bytes));
-        let header_offset = self.offset;
-        self.local_header(&name, name_length, size)
-            .and_then(|()| self.put(bytes))
-            .and_then(|()| self.descriptor(crc32, size))
-            .map_err(|source| Pt2Error::WriteEntry {
-                path: path.to_owned(),
-                source,
-            })?;
-        self.directory_record(&name, name_length, crc32, size, header_offset);
+        Ok(Entry {
+            name,
+            name_length,
+            header_offset: self.offset,
+            flags: UTF8 | DESCRIPTOR,
+            size: 0,
+            crc32: 0,
+        })
+    }
+
+    /// What follows after the bytes of an entry.
+    fn end(&mut self, entry: &Entry) -> io::Result<()> {
+        if entry.flags & DESCRIPTOR != 0 {
+            self.descriptor(entry)?;
+        }
+        self.directory_record(entry);
         self.entries += 1;
         Ok(())
     }
@@ -122,7 +165,8 @@ impl<W: Write> Writer<W> {
     }
 
     /// The header before the data, padded so that the data begins at a multiple of 64.
-    fn local_header(&mut self, name: &str, name_length: u16, size: u64) -> io::Result<()> {
+    fn local_header(&mut self, entry: &Entry) -> io::Result<()> {
+        let (name, size) = (&entry.name, entry.size);
         let mut extra = Vec::with_capacity(2 * ALIGNMENT as usize);
         if size >= MAX_32 {
             extra.extend_from_slice(&ZIP64_FIELD.to_le_bytes());
@@ -141,10 +185,10 @@ impl<W: Write> Writer<W> {
         let mut header = Vec::with_capacity(FIXED as usize + name.len() + extra.len());
         header.extend_from_slice(b"PK\x03\x04");
         header.extend_from_slice(&[0; 2]);
-        header.extend_from_slice(&flags(size));
+        header.extend_from_slice(&entry.flags.to_le_bytes());
         // Method, time, date, CRC and sizes are all zero.
         header.extend_from_slice(&[0; 18]);
-        header.extend_from_slice(&name_length.to_le_bytes());
+        header.extend_from_slice(&entry.name_length.to_le_bytes());
         header.extend_from_slice(&(extra.len() as u16).to_le_bytes());
         header.extend_from_slice(name.as_bytes());
         header.extend_from_slice(&extra);
@@ -152,13 +196,11 @@ impl<W: Write> Writer<W> {
     }
 
     /// What stands behind the data.
-    fn descriptor(&mut self, crc32: u32, size: u64) -> io::Result<()> {
-        if size == 0 {
-            return Ok(());
-        }
+    fn descriptor(&mut self, entry: &Entry) -> io::Result<()> {
+        let size = entry.size;
         let mut record = Vec::with_capacity(24);
         record.extend_from_slice(b"PK\x07\x08");
-        record.extend_from_slice(&crc32.to_le_bytes());
+        record.extend_from_slice(&entry.crc32.to_le_bytes());
         if size >= MAX_32 {
             record.extend_from_slice(&size.to_le_bytes());
             record.extend_from_slice(&size.to_le_bytes());
@@ -169,14 +211,8 @@ impl<W: Write> Writer<W> {
         self.put(&record)
     }
 
-    fn directory_record(
-        &mut self,
-        name: &str,
-        name_length: u16,
-        crc32: u32,
-        size: u64,
-        header_offset: u64,
-    ) {
+    fn directory_record(&mut self, entry: &Entry) {
+        let (size, header_offset) = (entry.size, entry.header_offset);
         let mut wide = Vec::new();
         if size >= MAX_32 {
             wide.extend_from_slice(&size.to_le_bytes());
@@ -188,17 +224,17 @@ impl<W: Write> Writer<W> {
         let out = &mut self.directory;
         out.extend_from_slice(b"PK\x01\x02");
         out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&flags(size));
+        out.extend_from_slice(&entry.flags.to_le_bytes());
         out.extend_from_slice(&[0; 6]);
-        out.extend_from_slice(&crc32.to_le_bytes());
+        out.extend_from_slice(&entry.crc32.to_le_bytes());
         out.extend_from_slice(&low_32(size));
         out.extend_from_slice(&low_32(size));
-        out.extend_from_slice(&name_length.to_le_bytes());
+        out.extend_from_slice(&entry.name_length.to_le_bytes());
         let extra_length = if wide.is_empty() { 0 } else { wide.len() + 4 };
         out.extend_from_slice(&(extra_length as u16).to_le_bytes());
         out.extend_from_slice(&[0; 10]);
         out.extend_from_slice(&low_32(header_offset));
-        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(entry.name.as_bytes());
         if !wide.is_empty() {
             out.extend_from_slice(&ZIP64_FIELD.to_le_bytes());
             out.extend_from_slice(&(wide.len() as u16).to_le_bytes());
@@ -208,8 +244,45 @@ impl<W: Write> Writer<W> {
 }
 
 /// What torch says of an entry. One without data has no descriptor behind it.
-fn flags(size: u64) -> [u8; 2] {
-    if size == 0 { UTF8 } else { UTF8 | DESCRIPTOR }.to_le_bytes()
+fn flags(size: u64) -> u16 {
+    if size == 0 { UTF8 } else { UTF8 | DESCRIPTOR }
+}
+
+fn failed(path: &str, source: io::Error) -> Pt2Error {
+    Pt2Error::WriteEntry {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// What an archive says of an entry.
+struct Entry {
+    name: String,
+    name_length: u16,
+    header_offset: u64,
+    flags: u16,
+    size: u64,
+    crc32: u32,
+}
+
+/// Counts and sums what is written through it.
+struct Summing<'a, W> {
+    out: &'a mut W,
+    hasher: crc32fast::Hasher,
+    size: u64,
+}
+
+impl<W: Write> Write for Summing<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.hasher.update(bytes.get(..count).unwrap_or(bytes));
+        self.size += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// A value of a 32-bit field, or the mark that it stands in the 64-bit record.

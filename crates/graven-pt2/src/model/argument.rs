@@ -4,6 +4,7 @@ use graven_ir::{Argument, Context, DType, Device, Layout, ListKind, MemoryFormat
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
 
 use super::graph::{ArchiveInput, GraphParts, GraphReader};
+use super::progress::Progress;
 use super::tensor::MetaCache;
 use crate::json::{
     Element, Fields, Float, Interned, Object, Tagged, Text, Union, elements, missing, unknown_form,
@@ -25,6 +26,7 @@ pub(super) enum Reference {
 /// What the nodes and arguments of one graph are read with, and into.
 pub(super) struct Scope<'a> {
     pub(super) context: &'a mut Context,
+    pub(super) progress: Option<&'a Progress<'a>>,
     pub(super) references: Vec<Reference>,
     /// Nested graphs and the names of their attributes.
     pub(super) graphs: Vec<(NameId, GraphParts)>,
@@ -34,14 +36,22 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(context: &'a mut Context) -> Self {
+    pub(super) fn new(context: &'a mut Context, progress: Option<&'a Progress<'a>>) -> Self {
         Self {
             context,
+            progress,
             references: Vec::new(),
             graphs: Vec::new(),
             node_inputs: Vec::new(),
             node_outputs: Vec::new(),
             metas: MetaCache::default(),
+        }
+    }
+
+    /// The reader has come to `part` of the text.
+    pub(super) fn reached(&self, part: &str) {
+        if let Some(progress) = self.progress {
+            progress.reached(part);
         }
     }
 
@@ -408,7 +418,7 @@ impl<'de> Fields<'de> for GraphArgumentReader<'_, '_> {
                 self.name = Some(map.next_value_seed(Interned(&mut self.scope.context.names))?);
             }
             "graph" => {
-                let reader = GraphReader::new(self.scope.context);
+                let reader = GraphReader::new(self.scope.context, self.scope.progress);
                 self.graph = Some(map.next_value_seed(Object(reader))?);
             }
             _ => {

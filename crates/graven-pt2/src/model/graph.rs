@@ -7,6 +7,7 @@ use serde::de::{MapAccess, SeqAccess};
 use smallvec::SmallVec;
 
 use super::argument::{Reference, Scope};
+use super::progress::Progress;
 use super::tensor::{SymBoolReader, SymFloatReader, SymIntReader};
 use crate::json::{
     Counted, Element, Fields, Interned, List, Object, OptionalSeed, Tagged, Text, elements,
@@ -59,9 +60,9 @@ pub(super) struct GraphReader<'a> {
 }
 
 impl<'a> GraphReader<'a> {
-    pub(super) fn new(context: &'a mut Context) -> Self {
+    pub(super) fn new(context: &'a mut Context, progress: Option<&'a Progress<'a>>) -> Self {
         Self {
-            scope: Scope::new(context),
+            scope: Scope::new(context, progress),
             parts: GraphParts::default(),
             seen_nodes: false,
         }
@@ -175,6 +176,7 @@ impl<'de> Fields<'de> for ValuesReader<'_, '_, '_> {
     const WHAT: &'static str = "a table of values";
 
     fn field<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        self.scope.reached(key);
         let context = &mut *self.scope.context;
         let name = self.expected.intern(&mut context.names, key);
         let value = match self.table {
@@ -241,6 +243,7 @@ impl<'de> Fields<'de> for NodeReader<'_, '_> {
         match key {
             "target" => {
                 let Text(target) = map.next_value()?;
+                self.scope.reached(&target);
                 self.target = Some(self.scope.context.target(&target));
             }
             "inputs" => self.input_count = Some(map.next_value_seed(Counted(Inputs(self.scope)))?),

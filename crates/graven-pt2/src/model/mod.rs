@@ -5,6 +5,7 @@ mod bare_floats;
 mod call_form;
 mod graph;
 mod program;
+mod progress;
 mod read;
 mod resolve;
 mod signature;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 
 use super::graph::{GraphParts, GraphReader};
+use super::progress::Progress;
 use super::signature::{SignatureParts, SignatureReader};
 use crate::json::{Fields, Interned, Object, Text, missing, raw_value, unknown_field};
 
@@ -20,13 +21,23 @@ pub(super) struct ProgramParts {
 }
 
 /// Reads an `ExportedProgram`.
-#[derive(Default)]
-pub(super) struct ProgramReader {
+pub(super) struct ProgramReader<'a> {
+    progress: &'a Progress<'a>,
     program: ExportedProgram,
     module: Option<(GraphParts, SignatureParts)>,
 }
 
-impl<'de> Fields<'de> for ProgramReader {
+impl<'a> ProgramReader<'a> {
+    pub(super) fn new(progress: &'a Progress<'a>) -> Self {
+        Self {
+            progress,
+            program: ExportedProgram::default(),
+            module: None,
+        }
+    }
+}
+
+impl<'de> Fields<'de> for ProgramReader<'_> {
     type Output = ProgramParts;
     const WHAT: &'static str = "an exported program";
 
@@ -35,6 +46,7 @@ impl<'de> Fields<'de> for ProgramReader {
         match key {
             "graph_module" => {
                 let reader = GraphModuleReader {
+                    progress: self.progress,
                     program,
                     graph: None,
                     signature: None,
@@ -90,6 +102,7 @@ impl<'de> Fields<'de> for ProgramReader {
 
 /// Reads a `GraphModule`.
 struct GraphModuleReader<'a> {
+    progress: &'a Progress<'a>,
     program: &'a mut ExportedProgram,
     graph: Option<GraphParts>,
     signature: Option<SignatureParts>,
@@ -103,7 +116,9 @@ impl<'de> Fields<'de> for GraphModuleReader<'_> {
         let context = &mut self.program.context;
         match key {
             "graph" => {
-                self.graph = Some(map.next_value_seed(Object(GraphReader::new(context)))?);
+                self.graph = Some(
+                    map.next_value_seed(Object(GraphReader::new(context, Some(self.progress))))?,
+                );
             }
             "signature" => {
                 self.signature = Some(map.next_value_seed(Object(SignatureReader {

@@ -10,9 +10,11 @@ use serde::de::DeserializeSeed;
 
 use super::bare_floats::quote_bare_floats;
 use super::program::{ProgramParts, ProgramReader};
+use super::progress::Progress;
 use super::resolve::{Place, Setting, resolve};
 use super::signature::{SignatureParts, SpecArgument};
 use super::slots::NameTable;
+use crate::archive::Entry;
 use crate::error::Pt2Error;
 use crate::json::Object;
 
@@ -20,22 +22,24 @@ use crate::json::Object;
 pub(crate) const NEWEST_MAJOR: u32 = 8;
 const OLDEST_MAJOR: u32 = 7;
 
-/// Reads the program that `text` is; `path` is what errors call it. `registry` knows the
+/// Reads the program that `entry` holds; `path` is what errors call it. `registry` knows the
 /// operators' schemas, where the program is too old to say how arguments are given.
 pub(crate) fn read_program(
-    text: &str,
+    entry: &Entry,
     path: &str,
     registry: &Registry,
 ) -> Result<ExportedProgram, Pt2Error> {
+    let original = entry.text(path)?;
+    let progress = Progress::new(entry.content());
     let quoted;
-    let mut text = text;
-    let mut parsed = parse(text);
+    let mut text = original;
+    let mut parsed = parse(text, &progress);
     if parsed.as_ref().is_err_and(serde_json::Error::is_syntax)
-        && let Some(without) = quote_bare_floats(text)
+        && let Some(without) = quote_bare_floats(original)
     {
         quoted = without;
         text = &quoted;
-        parsed = parse(text);
+        parsed = parse(text, &progress);
     }
     let parts = match parsed {
         Ok(parts) => parts,
@@ -81,10 +85,11 @@ pub(crate) fn read_program(
     Ok(program)
 }
 
-fn parse(text: &str) -> Result<ProgramParts, serde_json::Error> {
+fn parse(text: &str, progress: &Progress<'_>) -> Result<ProgramParts, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let parts = Object(ProgramReader::default()).deserialize(&mut deserializer)?;
+    let parts = Object(ProgramReader::new(progress)).deserialize(&mut deserializer)?;
     deserializer.end()?;
+    progress.done();
     Ok(parts)
 }
 

@@ -207,11 +207,11 @@ impl<'de> Fields<'de> for SpecReader<'_> {
     fn field<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "arg" if self.bare == Bare::Yes => {
-                let (name, _) = map.next_value_seed(Scope::new(self.context).named())?;
+                let (name, _) = map.next_value_seed(Scope::new(self.context, None).named())?;
                 self.argument = Some(SpecArgument::Value(name));
             }
             "arg" => {
-                let mut scope = Scope::new(self.context);
+                let mut scope = Scope::new(self.context, None);
                 let argument = map.next_value_seed(scope.argument())?;
                 self.argument = Some(match (argument, scope.references.pop()) {
                     (
@@ -222,7 +222,7 @@ impl<'de> Fields<'de> for SpecReader<'_> {
                 });
             }
             "value" => {
-                let mut scope = Scope::new(self.context);
+                let mut scope = Scope::new(self.context, None);
                 self.constant = Some(map.next_value_seed(scope.argument())?);
             }
             "name" => {

@@ -263,7 +263,7 @@ impl GraphWriter<'_> {
 }
 
 /// Writes a `CustomObjArgument`.
-pub(super) fn custom_object(out: &mut JsonOut, name: &str, class: &str) {
+pub(super) fn custom_object(out: &mut JsonOut<'_>, name: &str, class: &str) {
     out.open_object();
     out.string_field("name", name);
     out.string_field("class_fqn", class);

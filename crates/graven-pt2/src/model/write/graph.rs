@@ -20,7 +20,7 @@ use crate::model::call_form::CallForm;
 
 /// Writes one graph.
 pub(super) struct GraphWriter<'a> {
-    pub(super) out: JsonOut,
+    pub(super) out: JsonOut<'a>,
     pub(super) context: &'a Context,
     pub(super) graph: &'a Graph,
     /// For each placeholder, the constant that it stands for.
@@ -99,7 +99,7 @@ fn owner(node: &Node) -> Option<NodeId> {
 impl<'a> GraphWriter<'a> {
     /// A writer that adds to `out`. `constants` has the constant of each placeholder.
     pub(super) fn new(
-        out: JsonOut,
+        out: JsonOut<'a>,
         context: &'a Context,
         graph: &'a Graph,
         constants: Vec<Option<&'a Argument>>,
@@ -493,8 +493,8 @@ impl<'a> GraphWriter<'a> {
                 let text = self.metas.entry(*meta).or_insert_with(|| {
                     let mut out = JsonOut::default();
                     tensor_meta(&mut out, context, context.meta(*meta));
-                    // What was written is ASCII or came from a string.
-                    String::from_utf8(out.into_text()).unwrap_or_default()
+                    // Memory takes all, and what was written came from strings.
+                    String::from_utf8(out.finish().unwrap_or_default()).unwrap_or_default()
                 });
                 out.raw(text);
             }

@@ -1,5 +1,7 @@
 //! Writing an `ExportedProgram`.
 
+use std::io::Write;
+
 use graven_ir::{
     Argument, Context, ExportedProgram, InputKind, InputSpec, NameId, Node, OutputKind,
     SchemaVersion, Value,
@@ -16,11 +18,13 @@ const WRITTEN_VERSION: SchemaVersion = SchemaVersion {
     minor: 20,
 };
 
-/// The text of `model.json`.
-pub(crate) fn write_program(program: &ExportedProgram) -> Result<Vec<u8>, Pt2Error> {
-    let mut out = JsonOut::default();
-    // A guess that spares most of the moves of a growing buffer.
-    out.reserve(512 * program.graph.nodes.len());
+/// Writes the text of `model.json`; `path` is what errors call it.
+pub(crate) fn write_program(
+    program: &ExportedProgram,
+    sink: &mut dyn Write,
+    path: &str,
+) -> Result<(), Pt2Error> {
+    let mut out = JsonOut::to(sink);
     out.open_object();
     out.key("graph_module");
     let mut out = graph_module(out, program)?;
@@ -63,10 +67,17 @@ pub(crate) fn write_program(program: &ExportedProgram) -> Result<Vec<u8>, Pt2Err
     );
     raw_fields(&mut out, &program.context, &program.unknown_fields)?;
     out.close_object();
-    Ok(out.into_text())
+    out.finish().map_err(|source| Pt2Error::WriteEntry {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(())
 }
 
-fn graph_module(mut out: JsonOut, program: &ExportedProgram) -> Result<JsonOut, Pt2Error> {
+fn graph_module<'a>(
+    mut out: JsonOut<'a>,
+    program: &'a ExportedProgram,
+) -> Result<JsonOut<'a>, Pt2Error> {
     let context = &program.context;
     let constants = program
         .signature
@@ -91,7 +102,7 @@ fn graph_module(mut out: JsonOut, program: &ExportedProgram) -> Result<JsonOut, 
     Ok(out)
 }
 
-fn optional_int(out: &mut JsonOut, key: &str, value: Option<i64>) {
+fn optional_int(out: &mut JsonOut<'_>, key: &str, value: Option<i64>) {
     out.key(key);
     match value {
         Some(value) => out.int(value),
@@ -99,7 +110,7 @@ fn optional_int(out: &mut JsonOut, key: &str, value: Option<i64>) {
     }
 }
 
-fn string_list(out: &mut JsonOut, context: &Context, key: &str, items: &[NameId]) {
+fn string_list(out: &mut JsonOut<'_>, context: &Context, key: &str, items: &[NameId]) {
     out.key(key);
     out.open_list();
     for item in items {
@@ -109,7 +120,7 @@ fn string_list(out: &mut JsonOut, context: &Context, key: &str, items: &[NameId]
 }
 
 fn raw_fields(
-    out: &mut JsonOut,
+    out: &mut JsonOut<'_>,
     context: &Context,
     fields: &[(NameId, NameId)],
 ) -> Result<(), Pt2Error> {
@@ -122,7 +133,7 @@ fn raw_fields(
 }
 
 /// Text that should be JSON: a program can come from elsewhere than an archive.
-fn raw(out: &mut JsonOut, context: &Context, key: &str, text: NameId) -> Result<(), Pt2Error> {
+fn raw(out: &mut JsonOut<'_>, context: &Context, key: &str, text: NameId) -> Result<(), Pt2Error> {
     let text = context.names.get(text);
     let json: &RawValue = serde_json::from_str(text).map_err(|source| Pt2Error::NotJson {
         field: key.to_owned(),

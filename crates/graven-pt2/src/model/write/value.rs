@@ -6,7 +6,7 @@ use graven_ir::{Context, Device, SymExprId, SymInt, TensorMeta};
 use crate::json_out::JsonOut;
 
 /// Writes a `TensorMeta`.
-pub(crate) fn tensor_meta(out: &mut JsonOut, context: &Context, meta: &TensorMeta) {
+pub(crate) fn tensor_meta(out: &mut JsonOut<'_>, context: &Context, meta: &TensorMeta) {
     out.open_object();
     out.int_field("dtype", meta.dtype as i64);
     out.key("sizes");
@@ -29,7 +29,7 @@ pub(crate) const TOKEN_META: &str = concat!(
     r#""storage_offset":{"as_int":0},"layout":7}"#
 );
 
-fn sizes(out: &mut JsonOut, context: &Context, sizes: &[SymInt]) {
+fn sizes(out: &mut JsonOut<'_>, context: &Context, sizes: &[SymInt]) {
     out.open_list();
     for size in sizes {
         sym_int(out, context, *size);
@@ -38,7 +38,7 @@ fn sizes(out: &mut JsonOut, context: &Context, sizes: &[SymInt]) {
 }
 
 /// Writes a `Device`.
-pub(super) fn device(out: &mut JsonOut, context: &Context, device: &Device) {
+pub(super) fn device(out: &mut JsonOut<'_>, context: &Context, device: &Device) {
     out.open_object();
     out.string_field("type", context.names.get(device.kind));
     out.key("index");
@@ -50,7 +50,7 @@ pub(super) fn device(out: &mut JsonOut, context: &Context, device: &Device) {
 }
 
 /// Writes a `SymInt`.
-pub(super) fn sym_int(out: &mut JsonOut, context: &Context, size: SymInt) {
+pub(super) fn sym_int(out: &mut JsonOut<'_>, context: &Context, size: SymInt) {
     match size {
         SymInt::Int(value) => {
             out.open_object();
@@ -62,16 +62,16 @@ pub(super) fn sym_int(out: &mut JsonOut, context: &Context, size: SymInt) {
 }
 
 /// Writes a symbolic `SymFloat`.
-pub(super) fn sym_float(out: &mut JsonOut, context: &Context, id: SymExprId) {
+pub(super) fn sym_float(out: &mut JsonOut<'_>, context: &Context, id: SymExprId) {
     expression(out, context, id, context.exprs.hint(id));
 }
 
 /// Writes a symbolic `SymBool`. torch gives those no hint.
-pub(super) fn sym_bool(out: &mut JsonOut, context: &Context, id: SymExprId) {
+pub(super) fn sym_bool(out: &mut JsonOut<'_>, context: &Context, id: SymExprId) {
     expression(out, context, id, None);
 }
 
-fn expression(out: &mut JsonOut, context: &Context, id: SymExprId, hint: Option<Hint>) {
+fn expression(out: &mut JsonOut<'_>, context: &Context, id: SymExprId, hint: Option<Hint>) {
     out.open_object();
     out.key("as_expr");
     out.open_object();
