@@ -4,6 +4,8 @@
 //! memory.
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use crate::names::NameId;
@@ -17,6 +19,11 @@ pub trait ByteSource: Send + Sync + fmt::Debug {
     /// Their CRC-32, when it is known without reading them.
     fn known_crc32(&self) -> Option<u32> {
         None
+    }
+
+    /// Appends them to a file. Who keeps them in a file can let the operating system copy.
+    fn copy_to(&self, file: &mut File) -> io::Result<()> {
+        file.write_all(self.bytes())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Writing a program into an archive.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::Path;
 
 use graven_ir::state::{ByteSource, StateEntry, StateKind, StorageId};
@@ -9,7 +8,7 @@ use graven_ir::text::SourceLine;
 use graven_ir::{ExportedProgram, InputKind, NameId};
 use rustc_hash::FxHashSet;
 
-use crate::archive::{Writer, archive_name, write_file};
+use crate::archive::{Sink, Writer, archive_name, write_file};
 use crate::error::Pt2Error;
 use crate::json_out::JsonOut;
 use crate::layout;
@@ -107,7 +106,7 @@ impl<'a> Plan<'a> {
         self.entries.push((path, content));
     }
 
-    fn write<W: io::Write>(&self, out: W, folder: &str) -> Result<W, Pt2Error> {
+    fn write<W: Sink>(&self, out: W, folder: &str) -> Result<W, Pt2Error> {
         let mut writer = Writer::new(out, folder);
         for (path, content) in &self.entries {
             match content {

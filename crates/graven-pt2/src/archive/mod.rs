@@ -8,4 +8,4 @@ mod writer;
 
 pub(crate) use path::check_path;
 pub(crate) use reader::{Archive, Bytes, Entry};
-pub(crate) use writer::{Writer, archive_name, write_file};
+pub(crate) use writer::{Sink, Writer, archive_name, write_file};

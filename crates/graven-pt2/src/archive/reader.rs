@@ -6,9 +6,10 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use graven_ir::state::ByteSource;
 use indexmap::IndexMap;
@@ -22,14 +23,15 @@ use crate::error::Pt2Error;
 
 /// Where bytes are kept.
 enum Store {
-    Mapped(Mmap),
+    /// A file, and all of it in memory. The lock is for its cursor.
+    Mapped(Mmap, Mutex<File>),
     Memory(Vec<u8>),
 }
 
 impl Store {
     fn bytes(&self) -> &[u8] {
         match self {
-            Self::Mapped(map) => map,
+            Self::Mapped(map, _) => map,
             Self::Memory(bytes) => bytes,
         }
     }
@@ -61,7 +63,7 @@ impl Bytes {
         };
         let file = File::open(path).map_err(io)?;
         let store = match map_file(&file).map_err(io)? {
-            Some(map) => Store::Mapped(map),
+            Some(map) => Store::Mapped(map, Mutex::new(file)),
             None => Store::Memory(Vec::new()),
         };
         Ok(Self {
@@ -83,7 +85,7 @@ impl Bytes {
 
     /// Says that a part is not needed soon: if it is mapped, it stops to count as memory.
     pub(crate) fn release(&self, part: Range<usize>) {
-        if let Store::Mapped(map) = &*self.store
+        if let Store::Mapped(map, _) = &*self.store
             && part.end <= self.range.len()
         {
             release(
@@ -112,6 +114,24 @@ impl ByteSource for Bytes {
 
     fn known_crc32(&self) -> Option<u32> {
         self.crc32
+    }
+
+    fn copy_to(&self, file: &mut File) -> io::Result<()> {
+        let Store::Mapped(_, source) = &*self.store else {
+            return file.write_all(self.as_slice());
+        };
+        // A lock that was held in a panic guards nothing but a cursor, which is set anew.
+        let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.seek(SeekFrom::Start(self.range.start as u64))?;
+        let length = self.range.len() as u64;
+        let copied = io::copy(&mut (&*source).take(length), file)?;
+        if copied < length {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file that it is copied from became shorter",
+            ));
+        }
+        Ok(())
     }
 }
 

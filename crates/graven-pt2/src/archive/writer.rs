@@ -33,6 +33,28 @@ const PADDING_BYTE: u8 = b'Z';
 /// The extra field of 64-bit sizes.
 const ZIP64_FIELD: u16 = 1;
 
+/// What an archive is written to.
+pub(crate) trait Sink: Write {
+    /// Writes the bytes of `source`.
+    fn put(&mut self, source: &dyn ByteSource) -> io::Result<()> {
+        self.write_all(source.bytes())
+    }
+}
+
+impl Sink for Vec<u8> {}
+
+impl Sink for BufWriter<&mut fs::File> {
+    fn put(&mut self, source: &dyn ByteSource) -> io::Result<()> {
+        // From this length on it pays to let the operating system copy from file to file.
+        const LONG: usize = 1 << 20;
+        if source.bytes().len() < LONG {
+            return self.write_all(source.bytes());
+        }
+        self.flush()?;
+        source.copy_to(self.get_mut())
+    }
+}
+
 /// Writes one archive.
 pub(crate) struct Writer<W> {
     out: W,
@@ -43,7 +65,7 @@ pub(crate) struct Writer<W> {
     entries: u64,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Sink> Writer<W> {
     /// An archive whose entries stand in the folder `folder`.
     pub(crate) fn new(out: W, folder: &str) -> Self {
         Self {
@@ -68,8 +90,11 @@ impl<W: Write> Writer<W> {
             ..self.begin(path)?
         };
         self.local_header(&entry)
-            .and_then(|()| self.put(bytes))
-            .and_then(|()| self.end(&entry))
+            .and_then(|()| self.out.put(content))
+            .and_then(|()| {
+                self.offset += entry.size;
+                self.end(&entry)
+            })
             .map_err(|source| failed(path, source))
     }
 
