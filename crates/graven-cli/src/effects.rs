@@ -12,7 +12,7 @@ pub(crate) fn run(arguments: &Effects) -> Result<(), Failure> {
     let program = output::load(&arguments.file, &registry)?;
     let report = graven::effects(&program, &registry).map_err(|source| Failure::Functionalize {
         path: arguments.file.clone(),
-        source: Box::new(source),
+        source,
     })?;
     if arguments.json {
         return output::print(&(json(&report).to_string() + "\n"));

@@ -9,7 +9,7 @@ pub(crate) fn run(arguments: &Functionalize) -> Result<(), Failure> {
     let mut program = output::load(&arguments.file, &registry)?;
     graven::functionalize(&mut program, &registry).map_err(|source| Failure::Functionalize {
         path: arguments.file.clone(),
-        source: Box::new(source),
+        source,
     })?;
     match &arguments.output {
         Some(path) => graven::save(&program, path).map_err(|source| Failure::Write {

@@ -32,7 +32,7 @@ pub(crate) enum Failure {
     #[error("cannot functionalize {}: {source}", path.display())]
     Functionalize {
         path: PathBuf,
-        source: Box<FunctionalizeError>,
+        source: FunctionalizeError,
     },
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]

@@ -94,7 +94,7 @@ fn required(ty: &SchemaType) -> &SchemaType {
 /// The archive's form of a list of this type; `None` where the elements alone tell.
 fn list_kind(element: &SchemaType, items: &[Argument]) -> Option<ListKind> {
     let has_nodes = items.iter().any(|item| item.as_node().is_some());
-    let has_none = items.iter().any(|item| *item == Argument::None);
+    let has_none = items.contains(&Argument::None);
     Some(match required(element) {
         SchemaType::Tensor if has_none => ListKind::OptionalTensors,
         SchemaType::Tensor => ListKind::Tensors,

@@ -39,7 +39,7 @@ pub fn remove_dead_nodes(
 
 fn live_nodes(graph: &Graph, has_effect: &dyn Fn(&Graph, NodeId) -> bool) -> Vec<bool> {
     let mut live = vec![false; graph.nodes.len()];
-    let mut mark = |live: &mut Vec<bool>, argument: &Argument| {
+    let mark = |live: &mut Vec<bool>, argument: &Argument| {
         argument.for_each_node(&mut |node| live[node.index()] = true);
     };
     graph

@@ -17,7 +17,7 @@ pub use graven_ir::{ExportedProgram, GraphSignature, InputKind, OutputKind};
 pub use graven_ops::Registry;
 pub use graven_ops::registry::RegistryError;
 pub use graven_passes::effects::{Carrier, InputEffects, Write, effects};
-pub use graven_passes::functionalize::{FunctionalizeError, Problem, Stats, functionalize};
+pub use graven_passes::functionalize::{FunctionalizeError, Place, Problem, Stats, functionalize};
 pub use graven_pt2::{
     Pt2Error, model_json as to_json, read as load, read_with_schemas as load_with_schemas,
     write as save,

@@ -6,8 +6,7 @@
 
 use graven_ir::schema::SchemaType;
 use graven_ir::{
-    Argument, ArgumentKind, Context, Input, ListKind, NameId, NodeId, SymInt, TargetId, TensorMeta,
-    Value,
+    Argument, ArgumentKind, Context, Input, ListKind, NameId, NodeId, TargetId, TensorMeta, Value,
 };
 use graven_ops::emit::{Arg, Emit, EmitError};
 use graven_ops::registry::OperatorId;

@@ -10,15 +10,22 @@ use super::machine::Machine;
 
 /// A program that cannot be functionalized, and where.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("{problem}{place}", place = Place(self))]
+#[error("{problem}{}", Shown(place))]
 pub struct FunctionalizeError {
     /// What is wrong.
-    pub problem: Problem,
-    /// The node's name.
-    pub node: Option<String>,
-    /// The operator that the node calls.
-    pub operator: Option<String>,
-    /// The source line that made the node, as its stack trace tells it.
+    pub problem: Box<Problem>,
+    /// The node that it was found at.
+    pub place: Option<Box<Place>>,
+}
+
+/// A node of the source program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Its name.
+    pub node: String,
+    /// The operator that it calls; empty for a node that calls none.
+    pub operator: String,
+    /// The source line that made it, as its stack trace tells it.
     pub source_line: Option<String>,
 }
 
@@ -82,17 +89,18 @@ pub enum Problem {
 }
 
 /// The end of the message: node, operator, source line.
-struct Place<'a>(&'a FunctionalizeError);
+struct Shown<'a>(&'a Option<Box<Place>>);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Shown<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(node) = &self.0.node {
-            write!(out, "\n  at node `{node}`")?;
+        let Some(place) = self.0 else {
+            return Ok(());
+        };
+        write!(out, "\n  at node `{}`", place.node)?;
+        if !place.operator.is_empty() {
+            write!(out, ", which calls {}", place.operator)?;
         }
-        if let Some(operator) = &self.0.operator {
-            write!(out, ", which calls {operator}")?;
-        }
-        if let Some(line) = &self.0.source_line {
+        if let Some(line) = &place.source_line {
             write!(out, "\n  {line}")?;
         }
         Ok(())
@@ -108,10 +116,8 @@ impl From<EmitError> for FunctionalizeError {
 impl From<Problem> for FunctionalizeError {
     fn from(problem: Problem) -> Self {
         Self {
-            problem,
-            node: None,
-            operator: None,
-            source_line: None,
+            problem: Box::new(problem),
+            place: None,
         }
     }
 }
@@ -130,16 +136,19 @@ impl Machine<'_> {
 impl FunctionalizeError {
     /// The same error, placed at the node that is being dispatched unless it has a place.
     pub(crate) fn or_at(mut self, machine: &Machine<'_>) -> Self {
-        if self.node.is_none()
-            && let Some((name, target)) = machine.current
+        if self.place.is_none()
+            && let Some((node, operator)) = machine.current
         {
-            self.node = Some(machine.text(name));
-            self.operator = Some(machine.text(target)).filter(|target| !target.is_empty());
-            self.source_line = machine
+            let trace = machine
                 .context
-                .metadata_text(machine.metadata, "stack_trace")
-                .and_then(SourceLine::innermost)
-                .map(|line| line.to_string());
+                .metadata_text(machine.metadata, "stack_trace");
+            self.place = Some(Box::new(Place {
+                node: machine.text(node),
+                operator: machine.text(operator),
+                source_line: trace
+                    .and_then(SourceLine::innermost)
+                    .map(|line| line.to_string()),
+            }));
         }
         self
     }

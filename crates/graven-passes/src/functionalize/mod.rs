@@ -37,7 +37,7 @@ mod write;
 use graven_ir::{ExportedProgram, MetadataId, NameId};
 use graven_ops::Registry;
 
-pub use error::{FunctionalizeError, Problem};
+pub use error::{FunctionalizeError, Place, Problem};
 use machine::Machine;
 
 /// What functionalization did.

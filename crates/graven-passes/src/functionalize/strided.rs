@@ -11,7 +11,7 @@
 //! of: a chain never holds `as_strided` behind another view, it is taken of the base.
 
 use graven_ir::{
-    Argument, ArgumentKind, Input, MemoryFormat, NodeId, SymInt, TargetId, TensorMeta, TensorMetaId,
+    ArgumentKind, Input, MemoryFormat, NodeId, SymInt, TargetId, TensorMeta, TensorMetaId,
 };
 use graven_ops::catalogue::view::{Inverse, inverse};
 use graven_ops::emit::{Arg, Emit as _};

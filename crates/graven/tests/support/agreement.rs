@@ -34,12 +34,11 @@ impl<'a> Listing<'a> {
     fn parse(text: &'a str) -> Self {
         let text = text.trim_matches('\n');
         let (graph, signature) = text.split_once("\n\n").unwrap_or((text, ""));
-        let lines = graph.lines().map(str::trim);
+        let mut lines = graph.lines().map(str::trim);
         Self {
             nodes: lines.clone().filter_map(node).collect(),
             outputs: lines
-                .filter(|line| line.starts_with("return"))
-                .last()
+                .rfind(|line| line.starts_with("return"))
                 .unwrap_or_default(),
             signature: signature.trim(),
         }
