@@ -7,53 +7,59 @@ use graven_ir::text::{
 };
 use graven_ir::{ArgumentKind, InputKind, OutputKind};
 
+/// `~` stands for an empty line with the spaces that torch indents it by.
 const FULL: &str = r#"ExportedProgram:
     class GraphModule(torch.nn.Module):
         def forward(self, b_n: "f32[4]", x: "f32[s0, 3][1, s0]+2", n: "Sym(s0)", input):
             input_1 = input
-    
+~
             # File: model.py:4 in forward, code: cond(x)
             true_graph_0 = self.true_graph_0
             cond = torch.ops.higher_order.cond(True, true_graph_0, true_graph_0, (x, n));  true_graph_0 = None
             getitem: "f32[s0, 3][1, s0]+2" = cond[0];  cond = None
-    
+~
             # No stacktrace found for following nodes
             ge: "Sym(s0 >= 2)" = n >= 2;  ge = None
             neg: "Sym(-s0)" = -n;  n = neg = None
             scale: "f32[4]" = torch.ops.my.scale.default(b_n, -1, [1.5, inf], 'it\'s', kind = {'a': (1+2j), 'b': [torch.bool]}, device = device(type='cuda', index=1), at = [None, x]);  b_n = x = None
             return (scale, getitem, 3, None)
-    
+~
         class true_graph_0(torch.nn.Module):
             def forward(self, x: "f32[s0, 3][1, s0]+2", n: "Sym(s0)"):
                 # No stacktrace found for following nodes
                 mul: "Sym(2*s0)" = n * 2;  n = mul = None
                 return (x,)
-    
+~
 Graph signature:
     # inputs
     b_n: BUFFER target='n' persistent=False
     x: USER_INPUT
     n: USER_INPUT
     input: USER_INPUT
-    
+~
     # outputs
     scale: BUFFER_MUTATION target='n'
     getitem: USER_OUTPUT
     : USER_OUTPUT
     : USER_OUTPUT
-    
+~
 Range constraints: {s0: VR[2, int_oo]}
 "#;
 
+fn full() -> String {
+    FULL.replace("\n~\n", "\n    \n")
+}
+
 #[test]
 fn a_whole_program_prints_back() {
-    let program = parse(FULL).unwrap();
+    let full = full();
+    let program = parse(&full).unwrap();
     let options = ReadableOptions {
         strides: Strides::WhereNotContiguous,
         ..ReadableOptions::default()
     };
     // `\'` is printed as `'` between double quotes.
-    let expected = FULL.replace(r"'it\'s'", "\"it's\"");
+    let expected = full.replace(r"'it\'s'", "\"it's\"");
     assert_eq!(text::readable_with(&program, options), expected);
     let listing = text::fx(&program);
     assert_eq!(text::fx(&parse(&listing).unwrap()), listing);
@@ -65,7 +71,7 @@ fn a_lone_function_is_a_program() {
         "
 def forward(
     self,
-    b_n: f32[4],  
+    b_n: f32[4],
     x: 'f32[4]',
 ):
     x_1 = x  # another name
@@ -257,8 +263,9 @@ fn what_is_nested_too_deeply_is_refused() {
 
 #[test]
 fn a_text_cut_short_is_never_a_panic() {
-    let listing = text::fx(&parse(FULL).unwrap());
-    for text in [FULL, &listing] {
+    let full = full();
+    let listing = text::fx(&parse(&full).unwrap());
+    for text in [&full, &listing] {
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
             let _read_or_not = parse(&text[..end]);
             let _read_or_not = parse(&text[end..]);

@@ -39,6 +39,13 @@ pub fn keeps_strides(operator: &Operator) -> bool {
             || COPY_THEN_WRITE.contains(&packet))
 }
 
+/// Whether the result has the strides of the first argument even where those leave gaps: torch
+/// copies the memory as it lies before it writes.
+pub fn keeps_gaps(operator: &Operator) -> bool {
+    let packet = &*operator.name().packet;
+    packet == "copy" || packet.ends_with("_scatter")
+}
+
 /// Whether an element-wise operator returns truth values, whatever it is given.
 pub fn returns_bool(packet: &str) -> bool {
     const COMPARISONS: &[&str] = &[

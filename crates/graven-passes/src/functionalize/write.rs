@@ -3,10 +3,10 @@
 //! The twin is recorded on the synchronized arguments; its results are the new values of the
 //! written arguments, carried back to their bases one after the other.
 
-use graven_ir::{Argument, ArgumentKind, Input, NodeId, TargetId, TensorMetaId, Value};
-use graven_ops::Registry;
+use graven_ir::{Argument, ArgumentKind, Input, NodeId, SymInt, TargetId, TensorMetaId, Value};
 use graven_ops::catalogue::layout;
 use graven_ops::registry::OperatorId;
+use graven_ops::{Operator, Registry, shape};
 
 use graven_ops::tags::Tag;
 use graven_ops::twin::{TensorOption, Twin, TwinArgument, TwinResult};
@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, CallInput, Machine, Operand, Recorded, TensorId};
+use super::strided::is_contiguous;
 use super::view::KeepsStrides;
 
 /// For each input of a call the index of its argument in the schema.
@@ -48,10 +49,7 @@ impl Machine<'_> {
         let value = self.twin_value(&call, target, &lowered)?;
         let node = self.record(target, lowered, value.clone());
         let results = self.record_results(node, &value);
-        let keeps_strides = match layout::keeps_strides(registry.operator(twin.operator)) {
-            true => KeepsStrides::Yes,
-            false => KeepsStrides::No,
-        };
+        let keeps_strides = keeps_strides(registry.operator(twin.operator));
         for (index, result) in twin.results.iter().enumerate() {
             if let TwinResult::NewValueOf(argument) = *result
                 && let Some(input) = call.input(argument)
@@ -288,6 +286,7 @@ impl Machine<'_> {
             return Ok(value);
         }
         let registry = self.registry;
+        let twin = registry.operator(call.twin.operator);
         let mut values = Vec::with_capacity(call.twin.results.len());
         for result in &call.twin.results {
             let value = match *result {
@@ -297,7 +296,7 @@ impl Machine<'_> {
                 TwinResult::NewValueOf(argument) => {
                     let own = call
                         .input(argument)
-                        .map(|input| self.operand_value(&input.operand));
+                        .map(|input| self.fresh_value(&input.operand, twin));
                     let is_out = !call
                         .twin
                         .arguments
@@ -347,14 +346,53 @@ impl Machine<'_> {
                 && layout::returns_bool(&operator.name().packet))
     }
 
-    fn operand_value(&self, operand: &Operand) -> Value {
+    /// The value of the result of `twin` that takes the place of `operand`.
+    fn fresh_value(&mut self, operand: &Operand, twin: &Operator) -> Value {
         match operand {
-            Operand::Tensor(tensor) => Value::Tensor(self.tensor(*tensor).meta),
-            Operand::List(_, items) => {
-                Value::List(items.iter().map(|item| self.operand_value(item)).collect())
+            Operand::Tensor(tensor) => {
+                let meta = self.tensor(*tensor).meta;
+                Value::Tensor(self.fresh_meta(meta, twin))
             }
+            Operand::List(_, items) => Value::List(
+                items
+                    .iter()
+                    .map(|item| self.fresh_value(item, twin))
+                    .collect(),
+            ),
             Operand::Fixed(_) => Value::None,
         }
+    }
+
+    /// The metadata of the tensor that `twin` makes after one of metadata `meta`, which may be a
+    /// view: the result has no offset, and most have no gaps.
+    fn fresh_meta(&mut self, meta: TensorMetaId, twin: &Operator) -> TensorMetaId {
+        let known = self.context.meta(meta);
+        if known.storage_offset == SymInt::Int(0) && is_contiguous(known) {
+            return meta;
+        }
+        let mut fresh = known.clone();
+        fresh.storage_offset = SymInt::Int(0);
+        let exprs = &mut self.context.exprs;
+        let strides = if layout::keeps_gaps(twin) {
+            Ok(fresh.strides.clone())
+        } else if layout::keeps_strides(twin) {
+            shape::preserved_strides(exprs, &fresh)
+        } else {
+            shape::contiguous_strides(exprs, &fresh.sizes)
+        };
+        // Sizes whose product overflows belong to no tensor that exists.
+        if let Ok(strides) = strides {
+            fresh.strides = strides;
+        }
+        self.context.metas.intern(fresh)
+    }
+}
+
+/// Whether an operator's result has the strides of its first argument.
+fn keeps_strides(operator: &Operator) -> KeepsStrides {
+    match layout::keeps_strides(operator) {
+        true => KeepsStrides::Yes,
+        false => KeepsStrides::No,
     }
 }
 
