@@ -222,12 +222,22 @@ impl<'a, 't> ArgumentReader<'a, 't> {
             argument,
         }));
         cursor.expect(", kwargs = {")?;
-        let keywords = self.pairs(cursor)?;
-        inputs.extend(keywords.into_iter().map(|(name, argument)| Input {
-            name,
-            kind: ArgumentKind::Keyword,
-            argument,
-        }));
+        while !cursor.eat("}") {
+            let at_name = *cursor;
+            let name = cursor.identifier();
+            if name.is_empty() {
+                return Err(at_name.expected("the name of an argument"));
+            }
+            cursor.expect(": ")?;
+            inputs.push(Input {
+                name: self.context.names.intern(name),
+                kind: ArgumentKind::Keyword,
+                argument: self.argument(cursor)?,
+            });
+            if !cursor.rest().starts_with('}') {
+                cursor.expect(", ")?;
+            }
+        }
         Ok(inputs.into_boxed_slice())
     }
 

@@ -7,6 +7,7 @@ use super::cursor::{Cursor, is_identifier_character};
 use super::error::{ParseError, ParseProblem};
 use super::graph::{GraphBuilder, UnreadResults};
 use super::signature::SignatureLines;
+use super::statement::full_name;
 use crate::argument::Argument;
 use crate::context::Context;
 use crate::graph::Op;
@@ -98,7 +99,10 @@ fn read_call<'t>(
     builder: &GraphBuilder<'t>,
 ) -> Result<(Op, Box<[crate::argument::Input]>), ParseError> {
     let at_target = *cursor;
-    let target = cursor.take_while(|c| c != ']' && c != '\n');
+    let target = cursor.dotted_name();
+    if target.is_empty() {
+        return Err(cursor.expected("a target"));
+    }
     cursor.expect("](")?;
     let words = match target.starts_with("torch.ops.higher_order.") {
         true => Words::HigherOrder,
@@ -120,14 +124,11 @@ fn read_call<'t>(
             _ => Err(at_arguments.expected("a value and an index")),
         };
     }
-    if target.is_empty() {
-        return Err(at_target.expected("a target"));
-    }
-    let target = match target.strip_prefix("operator.") {
-        Some(function) => context.target(&format!("_operator.{function}")),
-        None => context.target(target),
-    };
-    Ok((Op::Call(target), inputs))
+    let name = full_name(target).ok_or_else(|| {
+        let name = target.to_owned();
+        at_target.error(ParseProblem::UnknownFunction { name })
+    })?;
+    Ok((Op::Call(context.target(&name)), inputs))
 }
 
 fn getitem(of: &Argument, index: &Argument) -> Option<(crate::graph::NodeId, u32)> {

@@ -199,7 +199,7 @@ impl<'t> StatementReader<'_, 't> {
 
 /// The full name of a function that is called by `name`: torch calls those of other modules by
 /// a name without points.
-fn full_name(name: &str) -> Option<String> {
+pub(super) fn full_name(name: &str) -> Option<String> {
     if BUILTINS.contains(&name) {
         return Some(format!("builtins.{name}"));
     }
@@ -207,7 +207,9 @@ fn full_name(name: &str) -> Option<String> {
         return Some(format!("_operator.{function}"));
     }
     if name.contains('.') {
-        return Some(name.to_owned());
+        let modules = ["torch.", "_operator.", "math.", "builtins."];
+        let is_known = modules.iter().any(|module| name.starts_with(module));
+        return is_known.then(|| name.to_owned());
     }
     let of_module = |(prefix, module): &(&str, &str)| {
         let function = name.strip_prefix(prefix)?;
@@ -231,6 +233,7 @@ mod tests {
             ("operator.mul", Some("_operator.mul")),
             ("_operator_index", Some("_operator.index")),
             ("exec", None),
+            ("os.system", None),
         ] {
             assert_eq!(full_name(name).as_deref(), full);
         }
