@@ -367,6 +367,8 @@ fn final_target(target: &Path) -> Result<PathBuf, Pt2Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Seek as _;
+
     use super::*;
     use crate::archive::{Archive, Bytes};
 
@@ -395,6 +397,61 @@ mod tests {
             archive.get("top/c").unwrap().content().as_slice(),
             [7; 1000]
         );
+    }
+
+    /// A file in which long content is a hole.
+    struct Sparse(fs::File);
+
+    impl Write for Sparse {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.0.flush()
+        }
+    }
+
+    impl Sink for Sparse {
+        fn put(&mut self, source: &dyn ByteSource) -> io::Result<()> {
+            let length = i64::try_from(source.bytes().len()).map_err(io::Error::other)?;
+            self.0.seek_relative(length)
+        }
+    }
+
+    /// Bytes whose checksum nobody has to compute.
+    #[derive(Debug)]
+    struct Known(Bytes);
+
+    impl ByteSource for Known {
+        fn bytes(&self) -> &[u8] {
+            self.0.bytes()
+        }
+
+        fn known_crc32(&self) -> Option<u32> {
+            Some(7)
+        }
+    }
+
+    #[test]
+    fn entries_beyond_four_gigabytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let hole = folder.path().join("hole");
+        let size = (4_u64 << 30) + 5;
+        fs::File::create(&hole).unwrap().set_len(size).unwrap();
+        let content = Known(Bytes::map(&hole).unwrap());
+        let path = folder.path().join("out.pt2");
+        let mut writer = Writer::new(Sparse(fs::File::create(&path).unwrap()), "top");
+        writer.add("large", &content).unwrap();
+        writer.add("small", &b"after it".to_vec()).unwrap();
+        writer.finish().unwrap();
+
+        let archive = Archive::open(&Bytes::map(&path).unwrap()).unwrap();
+        let large = archive.get("top/large").unwrap().content();
+        assert_eq!(large.as_slice().len() as u64, size);
+        assert_eq!(large.known_crc32(), Some(7));
+        let small = archive.get("top/small").unwrap();
+        assert_eq!(small.verified("small").unwrap(), b"after it");
     }
 
     #[test]
