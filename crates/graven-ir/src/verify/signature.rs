@@ -12,7 +12,7 @@ use crate::names::NameId;
 use crate::program::ExportedProgram;
 use crate::signature::{InputKind, InputSpec, OutputKind, OutputSpec};
 use crate::state::{StateEntry, StateKind};
-use crate::value::Value;
+use crate::value::{TensorMetaId, Value};
 
 pub(super) fn check(report: &mut Report<'_>, program: &ExportedProgram) {
     let inputs = Inputs::of(program);
@@ -326,6 +326,7 @@ fn check_mutation<'p>(
         && old != new
         && let Some(property) =
             differing_property(report.context.meta(old), report.context.meta(new))
+        && !is_resized(program, input.node, new)
     {
         let target = report.name(target);
         at_output(
@@ -336,6 +337,18 @@ fn check_mutation<'p>(
         );
     }
     Some(input)
+}
+
+/// Whether `value` has the shape that the program gives this input besides: the new value of an
+/// input that was resized has its new size.
+fn is_resized(program: &ExportedProgram, input: &Node, value: TensorMetaId) -> bool {
+    let meta = |id| program.context.meta(id);
+    let mut mutations = program.metadata_mutations.iter();
+    mutations.any(|mutation| {
+        let changed = program.graph.nodes.get(mutation.input.index());
+        changed.is_some_and(|changed| std::ptr::eq(changed, input))
+            && differing_property(meta(mutation.meta), meta(value)).is_none()
+    })
 }
 
 /// Adds a finding about an output: at the node that it returns, if it returns one.

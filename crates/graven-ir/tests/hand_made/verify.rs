@@ -488,6 +488,26 @@ fn a_new_value_has_dtype_and_shape_of_the_old_one() {
 }
 
 #[test]
+fn the_new_value_of_a_resized_input_has_its_new_size() {
+    let mut resized = program();
+    let six = meta(&mut resized.context, DType::Float32, &[6]);
+    resized.graph.nodes[3].value = Value::Tensor(six);
+    let operator = resized
+        .context
+        .names
+        .intern("torch.ops.aten.resize_.default");
+    resized.metadata_mutations.push(MetadataMutation {
+        input: NodeId(1),
+        meta: six,
+        operator,
+        metadata: resized.graph.nodes[1].metadata,
+    });
+    assert_eq!(verify(&resized), Ok(()));
+    let other_input = |p: &mut ExportedProgram| p.metadata_mutations[0].input = NodeId(2);
+    check(resized, other_input, "V313", Some("add"));
+}
+
+#[test]
 fn two_buffers_do_not_share_a_new_value() {
     let mut program = program();
     program.signature.inputs[2].kind = InputKind::Buffer;

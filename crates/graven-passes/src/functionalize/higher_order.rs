@@ -2,9 +2,7 @@
 //! each on its own.
 
 use graven_ir::graph::NestedGraph;
-use graven_ir::{
-    Argument, ArgumentKind, Graph, GraphId, Input, ListKind, NodeId, Op, TargetId, Value,
-};
+use graven_ir::{Argument, Graph, GraphId, Input, ListKind, NodeId, Op, TargetId, Value};
 
 use super::error::{FunctionalizeError, Problem};
 use super::machine::{Binding, Machine, Operand, TensorId};
@@ -172,7 +170,7 @@ impl Machine<'_> {
                     .unwrap_or(Argument::None);
                 Input {
                     name: input.name,
-                    kind: ArgumentKind::Positional,
+                    kind: input.kind,
                     argument,
                 }
             })

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use graven_ir::{Context, ExportedProgram, NameId, RangeConstraint, SchemaVersion};
-use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::graph::{GraphParts, GraphReader};
 use super::progress::Progress;
@@ -166,8 +166,29 @@ struct Version {
 
 #[derive(Deserialize)]
 struct Range {
+    #[serde(default, deserialize_with = "bound")]
     min_val: Option<i64>,
+    #[serde(default, deserialize_with = "bound")]
     max_val: Option<i64>,
+}
+
+/// No bound is `null`, and an infinity in archives of torch 2.5.
+fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Bound {
+        Value(i64),
+        Infinity(Infinity),
+    }
+    #[derive(Deserialize)]
+    enum Infinity {
+        #[serde(rename = "Infinity", alias = "-Infinity")]
+        Either,
+    }
+    Ok(match Option::deserialize(deserializer)? {
+        Some(Bound::Value(value)) => Some(value),
+        Some(Bound::Infinity(Infinity::Either)) | None => None,
+    })
 }
 
 /// A small object as pairs, in the text's order.
