@@ -18,6 +18,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// What a program writes: the mutation entries of its functional signature.
 type Writes = &'static [(OutputKind, &'static str)];
 
+/// A test of one of them besides.
+type Test = fn() -> Result<(), Failed>;
+
 /// What each program writes.
 const PROGRAMS: &[(&str, Writes)] = &[
     ("d02_unused_alias_itself", &[]),
@@ -123,7 +126,7 @@ fn main() {
         .into_iter()
         .map(|(name, folder)| Trial::test(name.clone(), move || check(&name, &folder)))
         .collect();
-    let more: [(&str, fn() -> Result<(), Failed>); 5] = [
+    let more: [(&str, Test); 5] = [
         ("each_listed_program_is_there", each_listed_program_is_there),
         ("d37_dead_code_removal", dead_code_removal_keeps_the_write),
         ("d38_functional_already", functional_already),
