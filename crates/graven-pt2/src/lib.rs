@@ -26,5 +26,5 @@ mod torch_save;
 mod write;
 
 pub use error::{PickleError, Pt2Error};
-pub use read::{read, read_bytes, read_with_schemas};
+pub use read::{read, read_bytes, read_model_json, read_with_schemas};
 pub use write::{model_json, write, write_bytes};

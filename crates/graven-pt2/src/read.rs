@@ -8,7 +8,7 @@ use graven_ir::state::Attachment;
 use graven_ir::{Context, ExportedProgram};
 use graven_ops::Registry;
 
-use crate::archive::{Archive, Bytes};
+use crate::archive::{Archive, Bytes, Entry};
 use crate::error::Pt2Error;
 use crate::layout::{self, Layout};
 use crate::model::read_program;
@@ -49,6 +49,16 @@ pub fn read_with_schemas(
 /// As [`read`].
 pub fn read_bytes(bytes: Vec<u8>) -> Result<ExportedProgram, Pt2Error> {
     read_archive(&Bytes::new(bytes), &Registry::aten())
+}
+
+/// Reads a program without its state from the JSON text that an archive holds as `model.json`:
+/// what [`model_json`](crate::model_json) gives.
+///
+/// # Errors
+/// When the text is no program of a format that is understood.
+pub fn read_model_json(text: &[u8]) -> Result<ExportedProgram, Pt2Error> {
+    let entry = Entry::new(Bytes::new(text.to_vec()));
+    read_program(&entry, "model.json", &Registry::aten())
 }
 
 fn read_archive(bytes: &Bytes, registry: &Registry) -> Result<ExportedProgram, Pt2Error> {

@@ -143,6 +143,14 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// An entry of no archive.
+    pub(crate) fn new(content: Bytes) -> Self {
+        Self {
+            crc32: crc32fast::hash(content.as_slice()),
+            content,
+        }
+    }
+
     /// The content, unread: what the directory says of its checksum is not checked.
     pub(crate) fn content(&self) -> &Bytes {
         &self.content

@@ -3,6 +3,7 @@
 mod argument;
 mod bare_floats;
 mod call_form;
+mod calls;
 mod graph;
 mod program;
 mod progress;
