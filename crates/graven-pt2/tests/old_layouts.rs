@@ -114,6 +114,44 @@ fn buffers_that_are_not_in_the_state_dict() {
 }
 
 #[test]
+fn sizes_without_an_upper_end() {
+    check("dynamic_unbounded_2_5_1");
+    let program = graven_pt2::read(old("dynamic_unbounded_2_5_1").join("model.pt2")).unwrap();
+    assert!(
+        program
+            .range_constraints
+            .iter()
+            .all(|range| range.max.is_none())
+    );
+}
+
+#[test]
+fn all_kinds_of_arguments_of_torch_2_6() {
+    check("argument_kinds_2_6_0");
+}
+
+#[test]
+fn infinities_of_torch_2_6() {
+    check("nonfinite_2_6_0");
+}
+
+#[test]
+fn higher_order_operators_of_torch_2_6_and_2_9() {
+    check("higher_order_2_6_0");
+    check("higher_order_2_9_1");
+}
+
+#[test]
+fn pickled_constants_of_torch_2_8() {
+    check("constants_2_8_0");
+}
+
+#[test]
+fn custom_operators_of_torch_2_8() {
+    check("custom_op_2_8_0");
+}
+
+#[test]
 fn shared_storage() {
     check("shared_storage_2_5_1");
     let program = graven_pt2::read(old("shared_storage_2_5_1").join("model.pt2")).unwrap();

@@ -150,7 +150,7 @@ impl Resolver<'_> {
     pub(super) fn create_name(&mut self, candidate: &str) -> NameId {
         loop {
             let name = self.names.create(&mut self.context.names, candidate);
-            if self.slots.node(name).is_none() {
+            if !self.slots.contains(name) {
                 return name;
             }
         }
@@ -159,7 +159,7 @@ impl Resolver<'_> {
     pub(super) fn create_name_from(&mut self, candidate: NameId) -> NameId {
         loop {
             let name = self.names.create_from(&mut self.context.names, candidate);
-            if self.slots.node(name).is_none() {
+            if !self.slots.contains(name) {
                 return name;
             }
         }

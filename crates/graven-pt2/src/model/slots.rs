@@ -51,6 +51,11 @@ impl<'a> Slots<'a> {
         true
     }
 
+    /// Whether a value has that name.
+    pub(super) fn contains(&self, name: NameId) -> bool {
+        self.position(name).is_some()
+    }
+
     /// The node that stands for `name`.
     pub(super) fn node(&self, name: NameId) -> Option<NodeId> {
         self.slots.get(self.position(name)?)?.node
