@@ -7,9 +7,11 @@
 //! The report is read off a functionalization of a copy of the program, so that it cannot say
 //! anything else than the pass does.
 
+use graven_ir::state::StorageId;
 use graven_ir::text::SourceLine;
-use graven_ir::{ExportedProgram, InputKind, NameId, OutputKind};
+use graven_ir::{ExportedProgram, InputKind, InputSpec, NameId, OutputKind};
 use graven_ops::Registry;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::functionalize::{FunctionalizeError, WriteRecord, functionalize_with_writes};
 
@@ -40,7 +42,8 @@ pub struct Write {
     pub node: String,
     /// The operator: `torch.ops.aten.add_.Tensor`.
     pub operator: String,
-    /// The operators of the views between the input and what is written, from the input on.
+    /// The operators of the views between the input and what is written, from the input on; or
+    /// from the tensor that stands for the whole storage, where inputs share one.
     pub view_chain: Vec<String>,
     /// The source line that made the call: `model.py:13 in forward`.
     pub source_line: Option<String>,
@@ -69,40 +72,60 @@ pub fn effects(
 ) -> Result<Vec<InputEffects>, FunctionalizeError> {
     let mut functional = program.clone();
     let (_, writes) = functionalize_with_writes(&mut functional, registry)?;
-    let users = functional.graph.user_counts();
     let text = |id: NameId| functional.context.names.get(id).to_owned();
-    let positions: rustc_hash::FxHashMap<NameId, usize> = functional
+    let names: Vec<NameId> = program
         .graph
         .placeholders()
-        .map(|(id, node)| (node.name, id.index()))
+        .map(|(_, node)| node.name)
         .collect();
-    let report = program
-        .graph
-        .placeholders()
-        .zip(&program.signature.inputs)
-        .enumerate();
-    let report = report.map(|(position, ((_, node), spec))| {
-        let own: Vec<&WriteRecord> = writes
-            .iter()
-            .filter(|write| write.inputs.contains(&position))
-            .collect();
-        let shared = shared_with(program, position);
+    let mut writes = writes_by_input(&functional, &writes, names.len());
+    let used = used_placeholders(&functional);
+    let carriers = carriers(&functional);
+    let storages = Storages::of(program);
+    let report = names.iter().zip(&program.signature.inputs).enumerate();
+    let report = report.map(|(position, (&name, spec))| {
+        let sharing = storages.shared_with(position);
+        let is_used = |position: &usize| used.contains(&names[*position]);
+        let target = spec.target.unwrap_or(name);
         InputEffects {
-            name: text(node.name),
+            name: text(name),
             kind: spec.kind,
             target: spec.target.map(text),
-            is_read: positions
-                .get(&node.name)
-                .is_some_and(|index| users[*index] > 0),
-            writes: own
-                .iter()
-                .map(|write| write_of(&functional, write))
-                .collect(),
-            shares_storage_with: shared.into_iter().map(text).collect(),
-            carried_by: carrier(&functional, spec.kind, spec.target.unwrap_or(node.name)),
+            // One placeholder stands for all that share a storage.
+            is_read: is_used(&position) || sharing.iter().any(is_used),
+            writes: std::mem::take(&mut writes[position]),
+            shares_storage_with: sharing.iter().map(|&other| text(names[other])).collect(),
+            carried_by: carriers.get(&(mutation_of(spec.kind), target)).cloned(),
         }
     });
     Ok(report.collect())
+}
+
+/// The writes to each input.
+fn writes_by_input(
+    program: &ExportedProgram,
+    records: &[WriteRecord],
+    inputs: usize,
+) -> Vec<Vec<Write>> {
+    let mut writes = vec![Vec::new(); inputs];
+    for record in records {
+        for &input in &record.inputs {
+            if let Some(writes) = writes.get_mut(input) {
+                writes.push(write_of(program, record));
+            }
+        }
+    }
+    writes
+}
+
+/// The names of the placeholders that have users.
+fn used_placeholders(program: &ExportedProgram) -> FxHashSet<NameId> {
+    let users = program.graph.user_counts();
+    let placeholders = program.graph.placeholders();
+    placeholders
+        .filter(|(id, _)| users[id.index()] > 0)
+        .map(|(_, node)| node.name)
+        .collect()
 }
 
 fn write_of(program: &ExportedProgram, write: &WriteRecord) -> Write {
@@ -119,44 +142,63 @@ fn write_of(program: &ExportedProgram, write: &WriteRecord) -> Write {
     }
 }
 
-fn carrier(program: &ExportedProgram, kind: InputKind, target: NameId) -> Option<Carrier> {
-    let expected = match kind {
+/// What kind of entry carries writes to an input of this kind.
+fn mutation_of(kind: InputKind) -> OutputKind {
+    match kind {
         InputKind::Parameter => OutputKind::ParameterMutation,
         InputKind::Buffer => OutputKind::BufferMutation,
         _ => OutputKind::UserInputMutation,
-    };
-    let outputs = program.signature.outputs.iter().zip(&program.graph.outputs);
-    outputs
-        .filter(|(spec, _)| spec.kind == expected && spec.target == Some(target))
-        .find_map(|(spec, output)| {
-            let value = program.graph.node(output.as_node()?).name;
-            Some(Carrier {
-                value: program.context.names.get(value).to_owned(),
-                kind: spec.kind,
-                target: program.context.names.get(target).to_owned(),
-            })
-        })
+    }
 }
 
-/// The placeholders whose state entries name the same storage.
-fn shared_with(program: &ExportedProgram, position: usize) -> Vec<NameId> {
-    let storage_of = |position: usize| {
-        let spec = program.signature.inputs.get(position)?;
-        let is_state = matches!(
-            spec.kind,
-            InputKind::Parameter | InputKind::Buffer | InputKind::ConstantTensor
-        );
-        spec.target
-            .filter(|_| is_state)
-            .and_then(|target| program.state.find(target))
-            .map(|entry| entry.storage)
-    };
-    let Some(storage) = storage_of(position) else {
-        return Vec::new();
-    };
-    let others = program.graph.placeholders().enumerate();
-    others
-        .filter(|(other, _)| *other != position && storage_of(*other) == Some(storage))
-        .map(|(_, (_, node))| node.name)
-        .collect()
+/// The entries of a functional signature that carry writes, by kind and target.
+fn carriers(program: &ExportedProgram) -> FxHashMap<(OutputKind, NameId), Carrier> {
+    let text = |id: NameId| program.context.names.get(id).to_owned();
+    let outputs = program.signature.outputs.iter().zip(&program.graph.outputs);
+    let carriers = outputs.filter_map(|(spec, output)| {
+        let target = spec.target?;
+        let carrier = Carrier {
+            value: text(program.graph.node(output.as_node()?).name),
+            kind: spec.kind,
+            target: text(target),
+        };
+        Some(((spec.kind, target), carrier))
+    });
+    carriers.collect()
+}
+
+/// Which inputs share a storage: those whose state entries name the same one.
+struct Storages {
+    by_input: Vec<Option<StorageId>>,
+    inputs: FxHashMap<StorageId, Vec<usize>>,
+}
+
+impl Storages {
+    fn of(program: &ExportedProgram) -> Self {
+        let entries = program.state.entries.iter();
+        let storages: FxHashMap<NameId, StorageId> =
+            entries.map(|entry| (entry.name, entry.storage)).collect();
+        let storage_of = |spec: &InputSpec| match spec.kind {
+            InputKind::Parameter | InputKind::Buffer | InputKind::ConstantTensor => {
+                storages.get(&spec.target?).copied()
+            }
+            InputKind::UserInput | InputKind::CustomObj | InputKind::Token => None,
+        };
+        let by_input: Vec<_> = program.signature.inputs.iter().map(storage_of).collect();
+        let mut inputs: FxHashMap<StorageId, Vec<usize>> = FxHashMap::default();
+        for (position, storage) in by_input.iter().enumerate() {
+            if let Some(storage) = storage {
+                inputs.entry(*storage).or_default().push(position);
+            }
+        }
+        Self { by_input, inputs }
+    }
+
+    /// The inputs that share the storage of this one.
+    fn shared_with(&self, position: usize) -> Vec<usize> {
+        let storage = self.by_input.get(position).copied().flatten();
+        let group = storage.and_then(|storage| self.inputs.get(&storage));
+        let others = group.into_iter().flatten().copied();
+        others.filter(|other| *other != position).collect()
+    }
 }
