@@ -4,4 +4,5 @@ pub mod autocast;
 pub mod hidden_alias;
 pub mod layout;
 pub mod lazy;
+pub mod overlap;
 pub mod view;

@@ -54,6 +54,11 @@ pub enum Problem {
     /// A write through a view that cannot be undone.
     #[error("cannot write through a view made by `{0}`: it has no inverse")]
     NoInverse(String),
+    /// A write that visits an element of a storage more than once.
+    #[error(
+        "`{0}` writes to a tensor whose elements overlap: what it leaves depends on the order in which a kernel visits them; write to a `clone()` or to windows that do not overlap"
+    )]
+    OverlappingWrite(String),
     /// A higher-order operator that is not supported here.
     #[error("higher-order operator `{0}` is not supported{1}")]
     HigherOrder(String, &'static str),

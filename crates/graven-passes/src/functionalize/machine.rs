@@ -86,6 +86,17 @@ pub(crate) enum Operand {
     List(graven_ir::ListKind, Vec<Operand>),
 }
 
+impl Operand {
+    /// Whether one of its tensors is as the test asks.
+    pub(crate) fn any(&self, test: &impl Fn(TensorId) -> bool) -> bool {
+        match self {
+            Self::Tensor(tensor) => test(*tensor),
+            Self::Fixed(_) => false,
+            Self::List(_, items) => items.iter().any(|item| item.any(test)),
+        }
+    }
+}
+
 /// One argument of a call: name, position or keyword, value.
 #[derive(Clone, Debug)]
 pub(crate) struct CallInput {

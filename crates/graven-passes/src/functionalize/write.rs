@@ -4,7 +4,7 @@
 //! written arguments, carried back to their bases one after the other.
 
 use graven_ir::{Argument, ArgumentKind, Input, NodeId, SymInt, TargetId, TensorMetaId, Value};
-use graven_ops::catalogue::layout;
+use graven_ops::catalogue::{layout, overlap};
 use graven_ops::registry::OperatorId;
 use graven_ops::{Operator, Registry, shape};
 
@@ -34,6 +34,7 @@ impl Machine<'_> {
             return Err(self.error(Problem::NoFunctionalTwin(name)));
         };
         let positions = self.schema_positions(operator, inputs)?;
+        self.check_overlap(operator, twin, inputs, &positions)?;
         let taken = self.twin_inputs(twin, inputs, &positions)?;
         let mut lowered = self.lower_all(&taken)?;
         let target = self.target_of_operator(twin.operator);
@@ -59,6 +60,47 @@ impl Machine<'_> {
             }
         }
         Ok(self.bind_written(&call, &results))
+    }
+
+    /// Refuses a write to a tensor that overlaps itself, unless each visit of an element leaves
+    /// the same value: an idempotent operator whose other arguments are one value for all.
+    fn check_overlap(
+        &self,
+        operator: OperatorId,
+        twin: &Twin,
+        inputs: &[CallInput],
+        positions: &Positions,
+    ) -> Result<(), FunctionalizeError> {
+        let is_written = |index: usize| {
+            let position = positions.get(index).copied();
+            let mut results = twin.results.iter();
+            results.any(|result| match *result {
+                TwinResult::NewValueOf(argument) => Some(argument) == position,
+                TwinResult::Own(_) => false,
+            })
+        };
+        let overlaps = |tensor: TensorId| {
+            let meta = self.context.meta(self.tensor(tensor).meta);
+            !is_contiguous(meta) && overlap::overlaps(&meta.sizes, &meta.strides)
+        };
+        let mut operands = inputs.iter().enumerate();
+        if !operands.any(|(index, input)| is_written(index) && input.operand.any(&overlaps)) {
+            return Ok(());
+        }
+        let name = self.registry.operator(twin.operator).name();
+        let packet = name.packet.trim_start_matches("_foreach_");
+        let differs = |tensor: TensorId| {
+            let meta = self.context.meta(self.tensor(tensor).meta);
+            meta.sizes.iter().any(|size| *size != SymInt::Int(1))
+        };
+        let mut operands = inputs.iter().enumerate();
+        let is_one_value =
+            !operands.any(|(index, input)| !is_written(index) && input.operand.any(&differs));
+        if overlap::is_idempotent(packet) && is_one_value {
+            return Ok(());
+        }
+        let name = self.registry.operator(operator).name().to_string();
+        Err(self.error(Problem::OverlappingWrite(name)))
     }
 
     /// The inputs of the twin. An argument that it does not take is an `out`: its old value is
