@@ -11,6 +11,7 @@ const LAYERS: &[&str] = &[
     "graven-ops",
     "graven-pt2",
     "graven-passes",
+    "graven-tensor",
     "graven",
     "graven-cli",
 ];

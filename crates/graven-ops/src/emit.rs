@@ -71,7 +71,7 @@ pub trait Emit {
     ) -> Result<Vec<Self::Value>, Self::Error>;
 
     /// The metadata of a tensor.
-    fn meta(&self, value: &Self::Value) -> &TensorMeta;
+    fn meta<'a>(&'a self, value: &'a Self::Value) -> &'a TensorMeta;
 
     /// Whether a tensor has its conjugate bit set.
     fn is_conjugate(&self, _value: &Self::Value) -> bool {

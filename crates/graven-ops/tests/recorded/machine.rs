@@ -325,7 +325,7 @@ impl Emit for Pure<'_, '_> {
         self.0.record(operator, args, kwargs)
     }
 
-    fn meta(&self, value: &usize) -> &TensorMeta {
+    fn meta<'a>(&'a self, value: &'a usize) -> &'a TensorMeta {
         self.0.meta_of(*value)
     }
 
@@ -367,7 +367,7 @@ impl Emit for Machine<'_> {
         Ok(values.into_iter().map(|value| self.fresh(value)).collect())
     }
 
-    fn meta(&self, tensor: &usize) -> &TensorMeta {
+    fn meta<'a>(&'a self, tensor: &'a usize) -> &'a TensorMeta {
         self.meta_of(self.tensors[*tensor].value)
     }
 

@@ -36,7 +36,7 @@ impl Emit for Pure<'_, '_> {
         Ok(nodes)
     }
 
-    fn meta(&self, value: &NodeId) -> &TensorMeta {
+    fn meta<'a>(&'a self, value: &'a NodeId) -> &'a TensorMeta {
         self.0.node_meta(*value)
     }
 
@@ -66,7 +66,7 @@ impl Emit for Dispatch<'_, '_> {
         Ok(tensors)
     }
 
-    fn meta(&self, value: &TensorId) -> &TensorMeta {
+    fn meta<'a>(&'a self, value: &'a TensorId) -> &'a TensorMeta {
         self.0.context.meta(self.0.tensor(*value).meta)
     }
 

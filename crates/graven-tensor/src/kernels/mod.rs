@@ -1,0 +1,61 @@
+//! Kernels, by family.
+//!
+//! A kernel reads its arguments through [`Call`] by their position in the schema, and returns
+//! fresh tensors or views. In-place, `out=` and list operators need none: they are computed by
+//! their functional twins, and composites by their formulas. Each family lists its kernels under
+//! the operators' full names.
+
+mod copy;
+mod factory;
+mod view;
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::call::Call;
+use crate::error::Problem;
+use crate::value::Value;
+
+/// Computes an operator.
+pub type Kernel = fn(&Call<'_>) -> Result<Value, Problem>;
+
+/// Kernels by their operators' full names.
+type Table = &'static [(&'static str, Kernel)];
+
+/// All families.
+const FAMILIES: &[Table] = &[copy::KERNELS, factory::KERNELS, view::KERNELS];
+
+static KERNELS: LazyLock<FxHashMap<&'static str, Kernel>> = LazyLock::new(|| {
+    FAMILIES
+        .iter()
+        .flat_map(|family| family.iter().copied())
+        .collect()
+});
+
+/// The kernel of the operator with this full name (`aten::add.Tensor`).
+pub fn kernel(operator: &str) -> Option<Kernel> {
+    KERNELS.get(operator).copied()
+}
+
+/// Whether the operator with this full name has a kernel of its own.
+pub fn has_kernel(operator: &str) -> bool {
+    KERNELS.contains_key(operator)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use graven_ops::Registry;
+
+    #[test]
+    fn every_kernel_is_of_an_operator_and_stands_once() {
+        let registry = Registry::aten();
+        let mut seen = rustc_hash::FxHashSet::default();
+        for (name, _) in FAMILIES.iter().copied().flatten() {
+            assert!(registry.find(name).is_some(), "{name} is no operator");
+            assert!(seen.insert(name), "{name} has two kernels");
+        }
+    }
+}
