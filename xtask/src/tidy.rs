@@ -12,6 +12,7 @@ const LAYERS: &[&str] = &[
     "graven-pt2",
     "graven-passes",
     "graven-tensor",
+    "graven-runtime",
     "graven",
     "graven-cli",
 ];

@@ -432,6 +432,19 @@ impl Array {
         })
     }
 
+    /// The bytes of the elements in order, without gaps.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfMemory`].
+    pub fn element_bytes(&self) -> Result<Vec<u8>, Problem> {
+        let array = self.contiguous()?;
+        let buffer = array.storage.snapshot();
+        let width = self.dtype.bytes();
+        let start = array.offset * width;
+        let bytes = buffer.bytes().get(start..start + self.numel() * width);
+        Ok(bytes.unwrap_or(&[]).to_vec())
+    }
+
     /// The elements in order.
     ///
     /// # Errors

@@ -210,10 +210,10 @@ pub(crate) fn bind(
 }
 
 /// A default of a schema as an argument.
-pub(crate) fn default_value(
-    argument: &SchemaArgument,
-    default: &DefaultValue,
-) -> Result<Value, Problem> {
+///
+/// # Errors
+/// When the default is of a kind that no kernel reads.
+pub fn default_value(argument: &SchemaArgument, default: &DefaultValue) -> Result<Value, Problem> {
     let unknown = || {
         Problem::invalid(format!(
             "the default of argument `{}` cannot be used; give the argument",

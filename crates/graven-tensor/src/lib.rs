@@ -10,6 +10,7 @@
 
 mod array;
 mod call;
+mod checkpoint;
 mod eager;
 mod element;
 mod error;
@@ -24,7 +25,8 @@ mod value;
 
 pub use array::{Array, Data, Fresh};
 pub use call::Call;
-pub use eager::Eager;
+pub use checkpoint::Checkpoint;
+pub use eager::{Eager, default_value};
 pub use element::{Bool, Complex, Element, Float, Real};
 pub use error::{OperatorError, Problem};
 pub use kernels::{Kernel, has_kernel, kernel};

@@ -138,6 +138,16 @@ impl Storage {
         Arc::clone(&buffer)
     }
 
+    /// Gives it a buffer that it had before.
+    pub(crate) fn replace(&self, buffer: Arc<Buffer>) {
+        let mut guard = self
+            .0
+            .buffer
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *guard = buffer;
+    }
+
     /// How many bytes there are.
     pub fn len(&self) -> usize {
         self.snapshot().bytes().len()

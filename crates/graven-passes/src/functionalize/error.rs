@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use graven_ir::NameId;
-use graven_ir::text::SourceLine;
+pub use graven_ir::Place;
 use graven_ops::emit::EmitError;
 
 use super::machine::Machine;
@@ -16,17 +15,6 @@ pub struct FunctionalizeError {
     pub problem: Box<Problem>,
     /// The node that it was found at.
     pub place: Option<Box<Place>>,
-}
-
-/// A node of the source program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// Its name.
-    pub node: String,
-    /// The operator that it calls; empty for a node that calls none.
-    pub operator: String,
-    /// The source line that made it, as its stack trace tells it.
-    pub source_line: Option<String>,
 }
 
 /// The kinds of problems.
@@ -98,17 +86,7 @@ struct Shown<'a>(&'a Option<Box<Place>>);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(place) = self.0 else {
-            return Ok(());
-        };
-        write!(out, "\n  at node `{}`", place.node)?;
-        if !place.operator.is_empty() {
-            write!(out, ", which calls {}", place.operator)?;
-        }
-        if let Some(line) = &place.source_line {
-            write!(out, "\n  {line}")?;
-        }
-        Ok(())
+        self.0.as_ref().map_or(Ok(()), |place| place.fmt(out))
     }
 }
 
@@ -132,10 +110,6 @@ impl Machine<'_> {
     pub(crate) fn error(&self, problem: Problem) -> FunctionalizeError {
         FunctionalizeError::from(problem).or_at(self)
     }
-
-    fn text(&self, id: NameId) -> String {
-        self.context.names.get(id).to_owned()
-    }
 }
 
 impl FunctionalizeError {
@@ -144,16 +118,9 @@ impl FunctionalizeError {
         if self.place.is_none()
             && let Some((node, operator)) = machine.current
         {
-            let trace = machine
-                .context
-                .metadata_text(machine.metadata, "stack_trace");
-            self.place = Some(Box::new(Place {
-                node: machine.text(node),
-                operator: machine.text(operator),
-                source_line: trace
-                    .and_then(SourceLine::innermost)
-                    .map(|line| line.to_string()),
-            }));
+            let operator = machine.context.names.get(operator);
+            let place = Place::new(&machine.context, node, operator, machine.metadata);
+            self.place = Some(Box::new(place));
         }
         self
     }
