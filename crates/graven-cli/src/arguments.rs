@@ -45,6 +45,11 @@ pub(crate) enum Format {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  graven show model.pt2
+  graven show model.pt2 --format readable
+  graven show model.pt2 --format json | jq .graph_module.signature")]
 pub(crate) struct Show {
     /// The archive
     pub(crate) file: PathBuf,
@@ -74,6 +79,11 @@ pub(crate) struct Functionalize {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  graven effects model.pt2
+  graven effects model.pt2 --json
+  graven effects model.pt2 --schema mylib.schemas")]
 pub(crate) struct Effects {
     /// The archive
     pub(crate) file: PathBuf,

@@ -23,6 +23,9 @@ impl Machine<'_> {
         let fact = self.facts.of(&mut self.context, self.registry, target);
         let fact = fact.map_err(|problem| self.error(problem))?;
         if let Some(operator) = fact.operator() {
+            if recorded.is_some() {
+                self.check_call(operator, &inputs)?;
+            }
             self.normalize(operator, &mut inputs)?;
         }
         match fact {
@@ -52,6 +55,26 @@ impl Machine<'_> {
                 " outside of a graph",
             ))),
         }
+    }
+
+    /// Refuses a call of the program that its operator's schema does not allow. Calls that
+    /// formulas make are right by themselves.
+    fn check_call(
+        &self,
+        operator: OperatorId,
+        inputs: &[CallInput],
+    ) -> Result<(), FunctionalizeError> {
+        let operator = self.registry.operator(operator);
+        let is_positional = |input: &&CallInput| input.kind == ArgumentKind::Positional;
+        let positional = inputs.iter().take_while(is_positional).count();
+        let keywords = inputs[positional..].iter();
+        let names = keywords.map(|input| self.context.names.get(input.name));
+        operator.check_call(positional, names).map_err(|error| {
+            self.error(Problem::Arguments {
+                schema: operator.schema().to_string(),
+                reason: error.to_string(),
+            })
+        })
     }
 
     /// Arguments as the dispatcher hands them on: an argument that is given by keyword although
