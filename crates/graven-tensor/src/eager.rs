@@ -223,6 +223,19 @@ pub fn default_value(argument: &SchemaArgument, default: &DefaultValue) -> Resul
     Ok(match default {
         DefaultValue::None => Value::None,
         DefaultValue::Bool(value) => Value::Bool(*value),
+        // Enumerators may stand as numbers, which are not the archive's.
+        DefaultValue::Int(number) if *argument.ty.innermost() == SchemaType::MemoryFormat => {
+            Value::MemoryFormat(match number {
+                0 => MemoryFormat::Contiguous,
+                1 => MemoryFormat::Preserve,
+                2 => MemoryFormat::ChannelsLast,
+                3 => MemoryFormat::ChannelsLast3d,
+                _ => return Err(unknown()),
+            })
+        }
+        DefaultValue::Int(4) if *argument.ty.innermost() == SchemaType::ScalarType => {
+            Value::DType(DType::Int64)
+        }
         DefaultValue::Int(value) => Value::Int(*value),
         DefaultValue::Float(value) => Value::Float(*value),
         DefaultValue::String(text) => Value::Str((&**text).into()),

@@ -54,7 +54,7 @@ pub trait Element:
         Self::from_i64(i64::from(value))
     }
     /// 1.
-    fn one() -> Self {
+    fn unit() -> Self {
         Self::from_i64(1)
     }
 }
@@ -62,7 +62,7 @@ pub trait Element:
 /// An element type with an order: all but the complex ones.
 pub trait Real: Element + PartialOrd {
     /// Whether it is not a number.
-    fn is_nan(self) -> bool {
+    fn is_not_a_number(self) -> bool {
         false
     }
     /// The smallest value: minus infinity where there is one.
@@ -127,7 +127,7 @@ macro_rules! float {
         }
 
         impl Real for $ty {
-            fn is_nan(self) -> bool { self != self }
+            fn is_not_a_number(self) -> bool { self != self }
             fn lowest() -> Self { Self::from_f64(f64::NEG_INFINITY) }
             fn highest() -> Self { Self::from_f64(f64::INFINITY) }
         }

@@ -244,7 +244,7 @@ fn eye(call: &Call<'_>, rows: usize, columns: usize, dtype: usize) -> Result<Val
     let array = Array::zeros(dtype_at(call, dtype, DType::Float32)?, &[rows, columns])?;
     dispatch!(any, array.dtype(), T => array.write(|elements: &mut [T]| {
         for index in 0..rows.min(columns) {
-            elements[index * columns + index] = T::one();
+            elements[index * columns + index] = T::unit();
         }
     }))?;
     Ok(array.into())

@@ -7,6 +7,10 @@
 
 mod copy;
 mod factory;
+mod pointwise;
+mod reduce;
+mod scan;
+mod sort;
 mod view;
 
 use std::sync::LazyLock;
@@ -24,13 +28,15 @@ pub type Kernel = fn(&Call<'_>) -> Result<Value, Problem>;
 type Table = &'static [(&'static str, Kernel)];
 
 /// All families.
-const FAMILIES: &[Table] = &[copy::KERNELS, factory::KERNELS, view::KERNELS];
+fn families() -> impl Iterator<Item = Table> {
+    let single = [copy::KERNELS, factory::KERNELS, view::KERNELS];
+    let single = single.into_iter().chain(pointwise::FAMILIES);
+    single.chain([reduce::KERNELS, scan::KERNELS, sort::KERNELS])
+}
 
 static KERNELS: LazyLock<FxHashMap<&'static str, Kernel>> = LazyLock::new(|| {
-    FAMILIES
-        .iter()
-        .flat_map(|family| family.iter().copied())
-        .collect()
+    let kernels = families().flat_map(|family| family.iter().copied());
+    kernels.collect()
 });
 
 /// The kernel of the operator with this full name (`aten::add.Tensor`).
@@ -53,7 +59,7 @@ mod tests {
     fn every_kernel_is_of_an_operator_and_stands_once() {
         let registry = Registry::aten();
         let mut seen = rustc_hash::FxHashSet::default();
-        for (name, _) in FAMILIES.iter().copied().flatten() {
+        for (name, _) in families().flatten() {
             assert!(registry.find(name).is_some(), "{name} is no operator");
             assert!(seen.insert(name), "{name} has two kernels");
         }

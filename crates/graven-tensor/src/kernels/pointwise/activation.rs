@@ -1,0 +1,227 @@
+//! Activation functions.
+
+use super::super::Table;
+use super::{Math, Operand, compute, float_unary, map, one, two};
+use crate::call::Call;
+use crate::element::Element;
+use crate::error::Problem;
+use crate::geometry::Dims;
+use crate::value::Value;
+
+/// Functions of floats alone: integers are refused, as torch does.
+macro_rules! activation {
+    ($call:expr, $x:ident => $body:expr) => {{
+        let operand = Operand::at($call, 0)?;
+        compute!(float, operand.dtype(), C, O => {
+            Ok(map::<C, C, O>(&[operand], &one(|$x: C| -> C { $body }))?.into())
+        })
+    }};
+}
+
+pub(super) const KERNELS: Table = &[
+    ("aten::celu", |call| {
+        let alpha = call.float(1)?;
+        activation!(call, x => {
+            let alpha = C::of(alpha);
+            if x > C::of(0.0) { x } else { alpha * (x / alpha).exp_m1() }
+        })
+    }),
+    ("aten::elu", elu),
+    ("aten::gelu", gelu),
+    ("aten::glu", glu),
+    ("aten::hardshrink", |call| {
+        let bound = call.float(1)?;
+        activation!(call, x => {
+            let bound: C = C::of(bound);
+            if x >= -bound && x <= bound { C::of(0.0) } else { x }
+        })
+    }),
+    ("aten::hardsigmoid", |call| activation!(call, x => hard_sigmoid(x))),
+    ("aten::hardswish", |call| activation!(call, x => {
+        let zero: C = C::of(0.0);
+        x * (x + C::of(3.0)).max(zero).min(C::of(6.0)) / C::of(6.0)
+    })),
+    ("aten::hardtanh", |call| clamped(call)),
+    ("aten::leaky_relu", |call| {
+        let slope = call.float(1)?;
+        activation!(call, x => if x > C::of(0.0) { x } else { x * C::of(slope) })
+    }),
+    ("aten::log_sigmoid", |call| activation!(call, x => log_sigmoid(x))),
+    ("aten::log_sigmoid_forward", |call| {
+        let result: Result<Value, Problem> = activation!(call, x => log_sigmoid(x));
+        let buffer = crate::array::Array::zeros(call.array(0)?.dtype(), &[0])?;
+        Ok(Value::List(vec![result?, buffer.into()]))
+    }),
+    ("aten::logit", |call| {
+        let bound = call.optional_float(1)?;
+        float_unary!(call, x => {
+            let x = match bound {
+                Some(bound) => x.max(C::of(bound)).min(C::of(1.0 - bound)),
+                None => x,
+            };
+            (x / (C::of(1.0) - x)).logarithm()
+        })
+    }),
+    ("aten::special_logit", |call| {
+        let bound = call.optional_float(1)?;
+        float_unary!(call, x => {
+            let x = match bound {
+                Some(bound) => x.max(C::of(bound)).min(C::of(1.0 - bound)),
+                None => x,
+            };
+            (x / (C::of(1.0) - x)).logarithm()
+        })
+    }),
+    ("aten::mish", |call| activation!(call, x => {
+        x * x.exponential().ln_1p().hyperbolic_tangent()
+    })),
+    ("aten::prelu", prelu),
+    ("aten::_prelu_kernel", prelu),
+    ("aten::relu", relu),
+    ("aten::relu6", |call| {
+        let operand = Operand::at(call, 0)?;
+        compute!(number, operand.dtype(), C, O => {
+            let six = C::from_i64(6);
+            let apply = one(|x: C| {
+                if x < C::default() { C::default() } else if x > six { six } else { x }
+            });
+            Ok(map::<C, C, O>(&[operand], &apply)?.into())
+        })
+    }),
+    ("aten::selu", |call| {
+        const ALPHA: f64 = 1.673_263_242_354_377_2;
+        const SCALE: f64 = 1.050_700_987_355_480_5;
+        activation!(call, x => match x > C::of(0.0) {
+            true => x * C::of(SCALE),
+            false => x.exp_m1() * C::of(ALPHA * SCALE),
+        })
+    }),
+    ("aten::silu", |call| activation!(call, x => x / (C::of(1.0) + (-x).exponential()))),
+    ("aten::softplus", |call| {
+        let (beta, threshold) = (call.float(1)?, call.float(2)?);
+        activation!(call, x => {
+            let beta: C = C::of(beta);
+            match x * beta > C::of(threshold) {
+                true => x,
+                false => (x * beta).exponential().ln_1p() / beta,
+            }
+        })
+    }),
+    ("aten::softshrink", |call| {
+        let bound = call.float(1)?;
+        activation!(call, x => {
+            let bound: C = C::of(bound);
+            if x > bound { x - bound } else if x < -bound { x + bound }
+            else if x.is_nan() { x } else { C::of(0.0) }
+        })
+    }),
+    ("aten::threshold", threshold),
+];
+
+fn hard_sigmoid<M: Math>(x: M) -> M {
+    (x + M::of(3.0)).max(M::of(0.0)).min(M::of(6.0)) / M::of(6.0)
+}
+
+fn log_sigmoid<M: Math>(x: M) -> M {
+    x.min(M::of(0.0)) - (-x.abs()).exponential().ln_1p()
+}
+
+/// `elu(self, alpha=1, scale=1, input_scale=1)`
+fn elu(call: &Call<'_>) -> Result<Value, Problem> {
+    let (alpha, scale, input_scale) = (call.float(1)?, call.float(2)?, call.float(3)?);
+    activation!(call, x => match x > C::of(0.0) {
+        true => x * C::of(scale),
+        false => (x * C::of(input_scale)).exp_m1() * C::of(alpha * scale),
+    })
+}
+
+/// `gelu(self, *, approximate='none')`
+fn gelu(call: &Call<'_>) -> Result<Value, Problem> {
+    match call.optional_str(1)? {
+        Some("tanh") => {
+            let root = (2.0 / std::f64::consts::PI).sqrt();
+            activation!(call, x => {
+                let inner = (x + x * x * x * C::of(0.044_715)) * C::of(root);
+                x * C::of(0.5) * (inner.hyperbolic_tangent() + C::of(1.0))
+            })
+        }
+        None | Some("none") => activation!(call, x => {
+            let half = C::of(0.5);
+            x * half * ((x * C::of(std::f64::consts::FRAC_1_SQRT_2)).error_function() + C::of(1.0))
+        }),
+        Some(other) => Err(Problem::invalid(format!(
+            "approximate must be `none` or `tanh`, found `{other}`"
+        ))),
+    }
+}
+
+/// `glu(self, dim=-1)`: the first half times the logistic function of the second.
+fn glu(call: &Call<'_>) -> Result<Value, Problem> {
+    let array = call.array(0)?;
+    let dim = crate::geometry::wrap_dim(call.int(1)?, array.rank())?;
+    let size = array.size(dim);
+    if array.rank() == 0 || size % 2 != 0 {
+        return Err(Problem::invalid(format!(
+            "dimension {dim} must have an even number of elements, it has {size}"
+        )));
+    }
+    let half = |start| super::super::view::narrowed(&array, dim, start, size / 2);
+    let operands = [Operand::Array(half(0)?), Operand::Array(half(size / 2)?)];
+    compute!(float, array.dtype(), C, O => {
+        let apply = two(|a: C, b: C| a * b.logistic());
+        Ok(map::<C, C, O>(&operands, &apply)?.into())
+    })
+}
+
+fn relu(call: &Call<'_>) -> Result<Value, Problem> {
+    let operand = Operand::at(call, 0)?;
+    compute!(number, operand.dtype(), C, O => {
+        let zero = C::default();
+        // What is not a number stays so.
+        Ok(map::<C, C, O>(&[operand], &one(|x: C| if x < zero { zero } else { x }))?.into())
+    })
+}
+
+/// `hardtanh(self, min_val=-1, max_val=1)`
+fn clamped(call: &Call<'_>) -> Result<Value, Problem> {
+    let (low, high) = (call.scalar(1)?, call.scalar(2)?);
+    let operand = Operand::at(call, 0)?;
+    compute!(number, operand.dtype(), C, O => {
+        let (low, high) = (low.to::<C>(), high.to::<C>());
+        let apply = one(|x: C| if x < low { low } else if x > high { high } else { x });
+        Ok(map::<C, C, O>(&[operand], &apply)?.into())
+    })
+}
+
+/// `threshold(self, threshold, value)`
+fn threshold(call: &Call<'_>) -> Result<Value, Problem> {
+    let (bound, value) = (call.scalar(1)?, call.scalar(2)?);
+    let operand = Operand::at(call, 0)?;
+    compute!(number, operand.dtype(), C, O => {
+        let (bound, value) = (bound.to::<C>(), value.to::<C>());
+        Ok(map::<C, C, O>(&[operand], &one(|x: C| if x <= bound { value } else { x }))?.into())
+    })
+}
+
+/// `prelu(self, weight)`: one weight for each channel, which is dimension 1.
+fn prelu(call: &Call<'_>) -> Result<Value, Problem> {
+    let (array, weight) = (call.array(0)?, call.array(1)?);
+    let weight = match (weight.numel(), array.rank()) {
+        (1, _) | (_, 0 | 1) => weight,
+        (count, rank) if weight.rank() == 1 => {
+            let mut sizes = Dims::from_elem(1, rank);
+            sizes[1] = count;
+            let mut strides = Dims::from_elem(0, rank);
+            strides[1] = weight.strides()[0];
+            weight.view(&sizes, strides, weight.offset())?
+        }
+        _ => weight,
+    };
+    compute!(float, array.dtype(), C, O => {
+        let zero = C::of(0.0);
+        let apply = two(|x: C, weight: C| if x > zero { x } else { x * weight });
+        let operands = [Operand::Array(array), Operand::Array(weight)];
+        Ok(map::<C, C, O>(&operands, &apply)?.into())
+    })
+}
+

@@ -1,0 +1,449 @@
+//! Element-wise operators.
+//!
+//! Operands are broadcast and read tile by tile in the type that the operator computes in; a tile
+//! is a slice, so that each operator is a loop over slices which the compiler vectorizes. Operands
+//! that are contiguous and of that type are read where they are.
+
+mod activation;
+mod arithmetic;
+mod compare;
+mod foreach;
+mod math;
+mod ternary;
+mod unary;
+
+use std::ops::Range;
+
+use graven_ir::DType;
+use rayon::prelude::*;
+
+use crate::array::{Array, Data, Fresh, convert};
+use crate::call::Call;
+use crate::element::{Element, dispatch};
+use crate::error::Problem;
+use crate::geometry::{self, Dims, Walk};
+use crate::promote::Promotion;
+use crate::scalar::Scalar;
+use crate::value::Value;
+
+pub(super) use arithmetic::{Arithmetic, add, multiply};
+pub(super) use math::Math;
+
+pub(super) const FAMILIES: [super::Table; 6] = [
+    activation::KERNELS,
+    arithmetic::KERNELS,
+    compare::KERNELS,
+    foreach::KERNELS,
+    ternary::KERNELS,
+    unary::KERNELS,
+];
+
+/// Elements of a tile: a few tiles fit the first-level cache.
+const TILE: usize = 1024;
+
+/// Rows shorter than this are gathered until a tile is full.
+const SHORT: usize = 256;
+
+/// From so many elements on, threads share the work.
+const PARALLEL: usize = 1 << 15;
+
+/// A loop over slices: what an operator does to a tile of each operand.
+type Tile<'a, C, D> = &'a (dyn Fn(&[&[C]], &mut [D]) + Sync);
+
+/// Runs an expression with the type `$C` that a dtype computes in, and its own type `$O`: half
+/// types compute in `f32`, all others in themselves. The first word says for which dtypes, as
+/// [`dispatch`] has them; `math` has the half types too.
+macro_rules! compute {
+    (float, $dtype:expr, $C:ident, $O:ident => $body:expr) => {
+        $crate::kernels::pointwise::compute!(@ $dtype, $C, $O, $body,
+            Float16 f32 as half::f16, BFloat16 f32 as half::bf16, Float32 f32 as f32, Float64 f64 as f64)
+    };
+    (math, $dtype:expr, $C:ident, $O:ident => $body:expr) => {
+        $crate::kernels::pointwise::compute!(@ $dtype, $C, $O, $body,
+            Float16 f32 as half::f16, BFloat16 f32 as half::bf16, Float32 f32 as f32, Float64 f64 as f64,
+            Complex64 Complex<f32> as Complex<f32>, Complex128 Complex<f64> as Complex<f64>)
+    };
+    (number, $dtype:expr, $C:ident, $O:ident => $body:expr) => {
+        $crate::kernels::pointwise::compute!(@ $dtype, $C, $O, $body,
+            UInt8 u8 as u8, Int8 i8 as i8, Int16 i16 as i16, Int32 i32 as i32, Int64 i64 as i64,
+            Float16 f32 as half::f16, BFloat16 f32 as half::bf16, Float32 f32 as f32, Float64 f64 as f64)
+    };
+    (real, $dtype:expr, $C:ident, $O:ident => $body:expr) => {
+        $crate::kernels::pointwise::compute!(@ $dtype, $C, $O, $body,
+            Bool Bool as Bool,
+            UInt8 u8 as u8, Int8 i8 as i8, Int16 i16 as i16, Int32 i32 as i32, Int64 i64 as i64,
+            Float16 f32 as half::f16, BFloat16 f32 as half::bf16, Float32 f32 as f32, Float64 f64 as f64)
+    };
+    (any, $dtype:expr, $C:ident, $O:ident => $body:expr) => {
+        $crate::kernels::pointwise::compute!(@ $dtype, $C, $O, $body,
+            Bool Bool as Bool,
+            UInt8 u8 as u8, Int8 i8 as i8, Int16 i16 as i16, Int32 i32 as i32, Int64 i64 as i64,
+            Float16 f32 as half::f16, BFloat16 f32 as half::bf16, Float32 f32 as f32, Float64 f64 as f64,
+            Complex64 Complex<f32> as Complex<f32>, Complex128 Complex<f64> as Complex<f64>)
+    };
+    (@ $dtype:expr, $C:ident, $O:ident, $body:expr, $($name:ident $math:ty as $own:ty),*) => {{
+        // The macro is used where these are not in scope as well.
+        #[allow(unused_imports)]
+        use $crate::element::{Bool, Complex};
+        match $dtype {
+            $(graven_ir::DType::$name => {
+                type $C = $math;
+                #[allow(dead_code)]
+                type $O = $own;
+                $body
+            })*
+            other => Err($crate::error::Problem::DType { found: other }),
+        }
+    }};
+}
+
+pub(super) use compute;
+
+/// An operand: an array or a number.
+#[derive(Clone, Debug)]
+pub(super) enum Operand {
+    Array(Array),
+    Number(Scalar),
+}
+
+impl Operand {
+    /// The argument at this position, a tensor or a number.
+    pub(super) fn at(call: &Call<'_>, position: usize) -> Result<Self, Problem> {
+        match call.value(position) {
+            Value::Tensor(_) => call.array(position).map(Self::Array),
+            _ => call.scalar(position).map(Self::Number),
+        }
+    }
+
+    pub(super) fn promoted(&self, promotion: Promotion) -> Promotion {
+        match self {
+            Self::Array(array) => promotion.array(array),
+            Self::Number(scalar) => promotion.scalar(*scalar),
+        }
+    }
+
+    pub(super) fn dtype(&self) -> DType {
+        match self {
+            Self::Array(array) => array.dtype(),
+            Self::Number(scalar) => scalar.dtype(),
+        }
+    }
+}
+
+/// The dtype that operands have together.
+pub(super) fn promoted(operands: &[Operand]) -> Result<DType, Problem> {
+    operands
+        .iter()
+        .fold(Promotion::default(), |promotion, operand| {
+            operand.promoted(promotion)
+        })
+        .result()
+        .ok_or_else(|| Problem::invalid("no argument has a dtype"))
+}
+
+/// The dtype that an operator gives which always gives floats: integers become the default float.
+pub(super) fn floating(dtype: DType) -> DType {
+    match dtype.is_floating_point() || dtype.is_complex() {
+        true => dtype,
+        false => DType::Float32,
+    }
+}
+
+/// Where the elements of an operand come from, as the type `C`.
+enum Source<C> {
+    /// They are of the type already.
+    Same(Data<C>),
+    /// They are converted: from a place, by a step, into a tile.
+    Converted(Box<dyn Fn(usize, usize, &mut [C]) + Send + Sync>),
+    /// One value for all.
+    Constant(C),
+}
+
+impl<C: Element> Source<C> {
+    fn new(operand: &Operand) -> Result<Self, Problem> {
+        let array = match operand {
+            Operand::Number(scalar) => return Ok(Self::Constant(scalar.to())),
+            Operand::Array(array) => array,
+        };
+        if array.numel() == 1 {
+            return dispatch!(any, array.dtype(), S => {
+                Ok(Self::Constant(convert(array.data::<S>()?.elements()[0])))
+            });
+        }
+        if array.dtype() == C::DTYPE {
+            return array.data().map(Self::Same);
+        }
+        dispatch!(any, array.dtype(), S => {
+            let data = array.data::<S>()?;
+            Ok(Self::Converted(Box::new(move |place, step, tile: &mut [C]| {
+                let elements = data.elements();
+                match step {
+                    1 => {
+                        let elements = &elements[place..place + tile.len()];
+                        tile.iter_mut().zip(elements).for_each(|(to, from)| *to = convert(*from));
+                    }
+                    _ => tile
+                        .iter_mut()
+                        .enumerate()
+                        .for_each(|(index, to)| *to = convert(elements[place + index * step])),
+                }
+            })))
+        })
+    }
+
+    fn load(&self, place: usize, step: usize, tile: &mut [C]) {
+        match self {
+            Self::Constant(value) => tile.fill(*value),
+            Self::Converted(load) => load(place, step, tile),
+            Self::Same(data) => {
+                let elements = data.elements();
+                match step {
+                    0 => tile.fill(elements[place]),
+                    1 => tile.copy_from_slice(&elements[place..place + tile.len()]),
+                    _ => tile
+                        .iter_mut()
+                        .enumerate()
+                        .for_each(|(index, to)| *to = elements[place + index * step]),
+                }
+            }
+        }
+    }
+}
+
+/// The most operands of an element-wise operator.
+const MOST: usize = 3;
+
+/// The result's elements are of type `O`; operands are read as `C`; the loop gives `D`, which is
+/// `O` or is rounded to it.
+struct Job<'a, C, D> {
+    walk: Walk<{ MOST + 1 }>,
+    sources: Vec<Source<C>>,
+    apply: Tile<'a, C, D>,
+}
+
+/// Computes an element-wise operator over its broadcast operands.
+pub(super) fn map<C: Element, D: Element, O: Element>(
+    operands: &[Operand],
+    apply: Tile<'_, C, D>,
+) -> Result<Array, Problem> {
+    let mut sizes = Dims::new();
+    for operand in operands {
+        if let Operand::Array(array) = operand {
+            sizes = match array.sizes() == &*sizes {
+                true => sizes,
+                false => geometry::broadcast(&sizes, array.sizes())?,
+            };
+        }
+    }
+    let mut strides: Vec<Dims> = Vec::with_capacity(MOST);
+    let mut sources = Vec::with_capacity(operands.len());
+    for operand in operands {
+        strides.push(match operand {
+            Operand::Array(array) => {
+                geometry::expanded_strides(array.sizes(), array.strides(), &sizes)?
+            }
+            Operand::Number(_) => Dims::from_elem(0, sizes.len()),
+        });
+        sources.push(Source::new(operand)?);
+    }
+    let of_arrays: Vec<&[usize]> = operands
+        .iter()
+        .zip(&strides)
+        .filter(|(operand, _)| matches!(operand, Operand::Array(_)))
+        .map(|(_, strides)| &**strides)
+        .collect();
+    let result = geometry::elementwise_strides(&sizes, &of_arrays);
+    let of = |operand: usize| strides.get(operand).map_or(&*result, |strides| &**strides);
+    let walk = Walk::new(&sizes, [&*result, of(0), of(1), of(2)]);
+    let mut fresh = Fresh::<O>::new(geometry::numel(&sizes))?;
+    let job = Job {
+        walk,
+        sources,
+        apply,
+    };
+    job.run(fresh.elements());
+    fresh.into_strided(&sizes, result)
+}
+
+impl<C: Element, D: Element> Job<'_, C, D> {
+    fn run<O: Element>(&self, out: &mut [O]) {
+        if out.len() < PARALLEL || rayon::current_num_threads() == 1 {
+            return self.run_range(0..out.len(), out);
+        }
+        // The result has no gaps, and is walked in its own order.
+        let part = out.len().div_ceil(rayon::current_num_threads());
+        let part = part.next_multiple_of(TILE);
+        out.par_chunks_mut(part).enumerate().for_each(|(index, out)| {
+            let start = index * part;
+            self.run_range(start..start + out.len(), out);
+        });
+    }
+
+    /// Computes a range of the result, `out`.
+    fn run_range<O: Element>(&self, range: Range<usize>, out: &mut [O]) {
+        if range.is_empty() {
+            return;
+        }
+        let row = self.walk.row();
+        let steps = self.walk.steps();
+        let capacity = TILE.min(out.len());
+        let mut tiles: Vec<Vec<C>> = self
+            .sources
+            .iter()
+            .map(|source| match source {
+                Source::Constant(value) => vec![*value; capacity],
+                Source::Same(_) if row >= SHORT && steps[1] == 1 => Vec::new(),
+                _ => vec![C::default(); capacity],
+            })
+            .collect();
+        let mut computed: Vec<D> = Vec::new();
+        if D::DTYPE != O::DTYPE {
+            computed.resize(capacity, D::default());
+        }
+        // Where the next result goes, and how many elements of the tiles are filled.
+        let (mut done, mut filled) = (0, 0);
+        let rows = range.start / row..range.end.div_ceil(row);
+        let mut first = range.start % row;
+        let mut rest = range.len();
+        self.walk.for_each_row(rows, |places| {
+            let mut at = std::mem::take(&mut first);
+            let end = row.min(at + rest);
+            rest -= end - at;
+            while at < end {
+                let length = (end - at).min(capacity - filled);
+                if filled == 0 && (length == capacity || row >= SHORT) {
+                    let slices = self.slices(&mut tiles, places, at, length);
+                    self.finish(&slices, &mut computed, &mut out[done..done + length]);
+                    done += length;
+                } else {
+                    for (index, (source, tile)) in self.sources.iter().zip(&mut tiles).enumerate() {
+                        if tile.len() < capacity {
+                            tile.resize(capacity, C::default());
+                        }
+                        if !matches!(source, Source::Constant(_)) {
+                            let step = steps[index + 1];
+                            let tile = &mut tile[filled..filled + length];
+                            source.load(places[index + 1] + at * step, step, tile);
+                        }
+                    }
+                    filled += length;
+                    if filled == capacity {
+                        let slices: Vec<&[C]> = tiles.iter().map(|tile| &tile[..filled]).collect();
+                        self.finish(&slices, &mut computed, &mut out[done..done + filled]);
+                        done += filled;
+                        filled = 0;
+                    }
+                }
+                at += length;
+            }
+        });
+        if filled > 0 {
+            let slices: Vec<&[C]> = tiles.iter().map(|tile| &tile[..filled]).collect();
+            self.finish(&slices, &mut computed, &mut out[done..done + filled]);
+        }
+    }
+
+    /// The operands' elements from `at` on in a row: where they stand, or loaded into tiles.
+    fn slices<'t>(
+        &'t self,
+        tiles: &'t mut [Vec<C>],
+        places: [usize; MOST + 1],
+        at: usize,
+        length: usize,
+    ) -> Vec<&'t [C]> {
+        let steps = self.walk.steps();
+        let operands = self.sources.iter().zip(tiles).enumerate();
+        operands
+            .map(|(index, (source, tile))| {
+                let step = steps[index + 1];
+                let place = places[index + 1] + at * step;
+                match source {
+                    Source::Constant(_) => &tile[..length],
+                    Source::Same(data) if step == 1 => &data.elements()[place..place + length],
+                    source => {
+                        if tile.len() < length {
+                            tile.resize(TILE.max(length), C::default());
+                        }
+                        source.load(place, step, &mut tile[..length]);
+                        &tile[..length]
+                    }
+                }
+            })
+            .collect()
+    }
+
+    fn finish<O: Element>(&self, slices: &[&[C]], computed: &mut [D], out: &mut [O]) {
+        if D::DTYPE == O::DTYPE
+            && let Ok(out) = bytemuck::try_cast_slice_mut::<O, D>(out)
+        {
+            return (self.apply)(slices, out);
+        }
+        let computed = &mut computed[..out.len()];
+        (self.apply)(slices, computed);
+        out.iter_mut()
+            .zip(computed)
+            .for_each(|(out, value)| *out = convert(*value));
+    }
+}
+
+/// A loop of a function of one element.
+pub(super) fn one<C: Copy, D>(function: impl Fn(C) -> D + Sync) -> impl Fn(&[&[C]], &mut [D]) + Sync {
+    move |operands, out| {
+        let [a] = operands else { return };
+        for (out, a) in out.iter_mut().zip(*a) {
+            *out = function(*a);
+        }
+    }
+}
+
+/// A loop of a function of two elements.
+pub(super) fn two<C: Copy, D>(
+    function: impl Fn(C, C) -> D + Sync,
+) -> impl Fn(&[&[C]], &mut [D]) + Sync {
+    move |operands, out| {
+        let [a, b] = operands else { return };
+        for ((out, a), b) in out.iter_mut().zip(*a).zip(*b) {
+            *out = function(*a, *b);
+        }
+    }
+}
+
+/// A loop of a function of three elements.
+pub(super) fn three<C: Copy, D>(
+    function: impl Fn(C, C, C) -> D + Sync,
+) -> impl Fn(&[&[C]], &mut [D]) + Sync {
+    move |operands, out| {
+        let [a, b, c] = operands else { return };
+        for (((out, a), b), c) in out.iter_mut().zip(*a).zip(*b).zip(*c) {
+            *out = function(*a, *b, *c);
+        }
+    }
+}
+
+/// The function of the tensor at position 0, for floats; integers become the default float.
+/// Written once for `f32` and `f64`.
+macro_rules! float_unary {
+    ($call:expr, $x:ident => $body:expr) => {{
+        let operand = $crate::kernels::pointwise::Operand::at($call, 0)?;
+        let dtype = $crate::kernels::pointwise::floating(operand.dtype());
+        $crate::kernels::pointwise::compute!(float, dtype, C, O => {
+            let apply = $crate::kernels::pointwise::one(|$x: C| -> C { $body });
+            Ok($crate::kernels::pointwise::map::<C, C, O>(&[operand], &apply)?.into())
+        })
+    }};
+}
+
+/// The function of two operands, for floats; integers become the default float.
+macro_rules! float_binary {
+    ($operands:expr, $x:ident, $y:ident => $body:expr) => {{
+        let operands = $operands;
+        let dtype = $crate::kernels::pointwise::promoted(&operands)?;
+        let dtype = $crate::kernels::pointwise::floating(dtype);
+        $crate::kernels::pointwise::compute!(float, dtype, C, O => {
+            let apply = $crate::kernels::pointwise::two(|$x: C, $y: C| -> C { $body });
+            Ok($crate::kernels::pointwise::map::<C, C, O>(&operands, &apply)?.into())
+        })
+    }};
+}
+
+pub(super) use {float_binary, float_unary};
