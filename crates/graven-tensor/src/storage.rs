@@ -1,7 +1,7 @@
 //! Storages: bytes that several tensors share.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bytemuck::{Pod, Zeroable};
@@ -92,13 +92,17 @@ pub struct Storage(Arc<Cell>);
 struct Cell {
     buffer: RwLock<Arc<Buffer>>,
     version: AtomicU64,
+    /// Known without the lock: a view asks for it.
+    bytes: AtomicUsize,
 }
 
 impl Storage {
     pub(crate) fn new(buffer: Buffer) -> Self {
+        let bytes = buffer.bytes().len();
         Self(Arc::new(Cell {
             buffer: RwLock::new(Arc::new(buffer)),
             version: AtomicU64::new(0),
+            bytes: AtomicUsize::new(bytes),
         }))
     }
 
@@ -145,12 +149,13 @@ impl Storage {
             .buffer
             .write()
             .unwrap_or_else(PoisonError::into_inner);
+        self.0.bytes.store(buffer.bytes().len(), Ordering::Release);
         *guard = buffer;
     }
 
     /// How many bytes there are.
     pub fn len(&self) -> usize {
-        self.snapshot().bytes().len()
+        self.0.bytes.load(Ordering::Acquire)
     }
 
     /// Whether there are none.
@@ -168,7 +173,7 @@ impl Storage {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Changes the elements, and counts the version up.
+    /// Changes the elements, and counts the version up. The change must not read the storage.
     pub(crate) fn write<T: Element, R>(
         &self,
         change: impl FnOnce(&mut [T]) -> R,
@@ -199,6 +204,7 @@ impl Storage {
             let mut grown = Buffer::zeroed(bytes)?;
             grown.bytes_mut()?[..old.len()].copy_from_slice(old);
             *guard = Arc::new(grown);
+            self.0.bytes.store(bytes, Ordering::Release);
         }
         Ok(())
     }

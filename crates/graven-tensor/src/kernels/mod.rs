@@ -7,7 +7,11 @@
 
 mod copy;
 mod factory;
+mod index;
+mod join;
 mod pointwise;
+mod query;
+mod rearrange;
 mod reduce;
 mod scan;
 mod sort;
@@ -31,7 +35,15 @@ type Table = &'static [(&'static str, Kernel)];
 fn families() -> impl Iterator<Item = Table> {
     let single = [copy::KERNELS, factory::KERNELS, view::KERNELS];
     let single = single.into_iter().chain(pointwise::FAMILIES);
-    single.chain([reduce::KERNELS, scan::KERNELS, sort::KERNELS])
+    let single = single.chain(index::FAMILIES);
+    single.chain([
+        join::KERNELS,
+        query::KERNELS,
+        rearrange::KERNELS,
+        reduce::KERNELS,
+        scan::KERNELS,
+        sort::KERNELS,
+    ])
 }
 
 static KERNELS: LazyLock<FxHashMap<&'static str, Kernel>> = LazyLock::new(|| {

@@ -18,60 +18,130 @@ use crate::value::Value;
 
 pub(super) const KERNELS: Table = &[
     ("aten::all", |call| truth(call, None, false, true)),
-    ("aten::all.dim", |call| truth(call, Some(dims_at(call, 1)?), call.bool(2)?, true)),
-    ("aten::all.dims", |call| truth(call, optional_dims(call, 1)?, call.bool(2)?, true)),
+    ("aten::all.dim", |call| {
+        truth(call, Some(dims_at(call, 1)?), call.bool(2)?, true)
+    }),
+    ("aten::all.dims", |call| {
+        truth(call, optional_dims(call, 1)?, call.bool(2)?, true)
+    }),
     ("aten::amax", |call| extreme(call, true)),
     ("aten::amin", |call| extreme(call, false)),
     ("aten::aminmax", aminmax),
     ("aten::any", |call| truth(call, None, false, false)),
-    ("aten::any.dim", |call| truth(call, Some(dims_at(call, 1)?), call.bool(2)?, false)),
-    ("aten::any.dims", |call| truth(call, optional_dims(call, 1)?, call.bool(2)?, false)),
+    ("aten::any.dim", |call| {
+        truth(call, Some(dims_at(call, 1)?), call.bool(2)?, false)
+    }),
+    ("aten::any.dims", |call| {
+        truth(call, optional_dims(call, 1)?, call.bool(2)?, false)
+    }),
     ("aten::argmax", |call| arg_extreme(call, true)),
     ("aten::argmin", |call| arg_extreme(call, false)),
     ("aten::cosine_similarity", cosine_similarity),
     ("aten::count_nonzero", |call| count_nonzero(call)),
-    ("aten::count_nonzero.dim_IntList", |call| count_nonzero(call)),
+    ("aten::count_nonzero.dim_IntList", |call| {
+        count_nonzero(call)
+    }),
     ("aten::linalg_vector_norm", |call| {
-        norm(call, call.float(1)?, optional_dims(call, 2)?, call.bool(3)?, call.optional_dtype(4)?)
+        norm(
+            call,
+            call.float(1)?,
+            optional_dims(call, 2)?,
+            call.bool(3)?,
+            call.optional_dtype(4)?,
+        )
     }),
     ("aten::logsumexp", logsumexp),
     ("aten::max", |call| full_extreme(call, true)),
     ("aten::max.dim", |call| extreme_with_index(call, true)),
-    ("aten::mean", |call| mean(call, None, false, call.optional_dtype(1)?)),
+    ("aten::mean", |call| {
+        mean(call, None, false, call.optional_dtype(1)?)
+    }),
     ("aten::mean.dim", |call| {
-        mean(call, optional_dims(call, 1)?, call.bool(2)?, call.optional_dtype(3)?)
+        mean(
+            call,
+            optional_dims(call, 1)?,
+            call.bool(2)?,
+            call.optional_dtype(3)?,
+        )
     }),
     ("aten::min", |call| full_extreme(call, false)),
     ("aten::min.dim", |call| extreme_with_index(call, false)),
     ("aten::nansum", |call| {
-        sum_where(call, optional_dims(call, 1)?, call.bool(2)?, call.optional_dtype(3)?, true)
+        sum_where(
+            call,
+            optional_dims(call, 1)?,
+            call.bool(2)?,
+            call.optional_dtype(3)?,
+            true,
+        )
     }),
-    ("aten::norm.Scalar", |call| norm(call, call.float(1)?, None, false, None)),
+    ("aten::norm.Scalar", |call| {
+        norm(call, call.float(1)?, None, false, None)
+    }),
     ("aten::norm.ScalarOpt_dim", |call| {
         let order = call.optional_float(1)?.unwrap_or(2.0);
         norm(call, order, optional_dims(call, 2)?, call.bool(3)?, None)
     }),
-    ("aten::prod", |call| product(call, None, false, call.optional_dtype(1)?)),
-    ("aten::prod.dim_int", |call| {
-        product(call, Some(dims_at(call, 1)?), call.bool(2)?, call.optional_dtype(3)?)
+    ("aten::prod", |call| {
+        product(call, None, false, call.optional_dtype(1)?)
     }),
-    ("aten::std", |call| deviation(call, &Spread::plain(call, true)?)),
-    ("aten::std.correction", |call| deviation(call, &Spread::corrected(call, true)?)),
-    ("aten::std.dim", |call| deviation(call, &Spread::along(call, true)?)),
-    ("aten::std_mean", |call| with_mean(call, &Spread::plain(call, true)?)),
-    ("aten::std_mean.correction", |call| with_mean(call, &Spread::corrected(call, true)?)),
-    ("aten::std_mean.dim", |call| with_mean(call, &Spread::along(call, true)?)),
-    ("aten::sum", |call| sum_where(call, None, false, call.optional_dtype(1)?, false)),
+    ("aten::prod.dim_int", |call| {
+        product(
+            call,
+            Some(dims_at(call, 1)?),
+            call.bool(2)?,
+            call.optional_dtype(3)?,
+        )
+    }),
+    ("aten::std", |call| {
+        deviation(call, &Spread::plain(call, true)?)
+    }),
+    ("aten::std.correction", |call| {
+        deviation(call, &Spread::corrected(call, true)?)
+    }),
+    ("aten::std.dim", |call| {
+        deviation(call, &Spread::along(call, true)?)
+    }),
+    ("aten::std_mean", |call| {
+        with_mean(call, &Spread::plain(call, true)?)
+    }),
+    ("aten::std_mean.correction", |call| {
+        with_mean(call, &Spread::corrected(call, true)?)
+    }),
+    ("aten::std_mean.dim", |call| {
+        with_mean(call, &Spread::along(call, true)?)
+    }),
+    ("aten::sum", |call| {
+        sum_where(call, None, false, call.optional_dtype(1)?, false)
+    }),
     ("aten::sum.dim_IntList", |call| {
-        sum_where(call, optional_dims(call, 1)?, call.bool(2)?, call.optional_dtype(3)?, false)
+        sum_where(
+            call,
+            optional_dims(call, 1)?,
+            call.bool(2)?,
+            call.optional_dtype(3)?,
+            false,
+        )
     }),
     ("aten::trace", trace),
-    ("aten::var", |call| deviation(call, &Spread::plain(call, false)?)),
-    ("aten::var.correction", |call| deviation(call, &Spread::corrected(call, false)?)),
-    ("aten::var.dim", |call| deviation(call, &Spread::along(call, false)?)),
-    ("aten::var_mean", |call| with_mean(call, &Spread::plain(call, false)?)),
-    ("aten::var_mean.correction", |call| with_mean(call, &Spread::corrected(call, false)?)),
-    ("aten::var_mean.dim", |call| with_mean(call, &Spread::along(call, false)?)),
+    ("aten::var", |call| {
+        deviation(call, &Spread::plain(call, false)?)
+    }),
+    ("aten::var.correction", |call| {
+        deviation(call, &Spread::corrected(call, false)?)
+    }),
+    ("aten::var.dim", |call| {
+        deviation(call, &Spread::along(call, false)?)
+    }),
+    ("aten::var_mean", |call| {
+        with_mean(call, &Spread::plain(call, false)?)
+    }),
+    ("aten::var_mean.correction", |call| {
+        with_mean(call, &Spread::corrected(call, false)?)
+    }),
+    ("aten::var_mean.dim", |call| {
+        with_mean(call, &Spread::along(call, false)?)
+    }),
 ];
 
 /// Dimensions of a reduction; `None` for all.
@@ -84,7 +154,9 @@ fn dims_at(call: &Call<'_>, position: usize) -> Result<Vec<i64>, Problem> {
 /// No dimensions are all.
 fn optional_dims(call: &Call<'_>, position: usize) -> Result<ReducedDims, Problem> {
     let dims = call.optional_ints(position)?;
-    Ok(dims.filter(|dims| !dims.is_empty()).map(|dims| dims.to_vec()))
+    Ok(dims
+        .filter(|dims| !dims.is_empty())
+        .map(|dims| dims.to_vec()))
 }
 
 /// An array whose reduced dimensions are brought together at the end, contiguous.
@@ -107,7 +179,10 @@ impl Rows {
     ) -> Result<Self, Problem> {
         let rank = array.rank();
         let reduced: Dims = match dims {
-            Some(dims) => wrap_dims(dims, rank)?.into_iter().filter(|dim| *dim < rank).collect(),
+            Some(dims) => wrap_dims(dims, rank)?
+                .into_iter()
+                .filter(|dim| *dim < rank)
+                .collect(),
             None => (0..rank).collect(),
         };
         let is_reduced = |dim: &usize| reduced.contains(dim);
@@ -116,7 +191,13 @@ impl Rows {
         order.extend((0..rank).filter(is_reduced));
         let sizes = (0..rank)
             .filter(|dim| keeps || !is_reduced(dim))
-            .map(|dim| if is_reduced(&dim) { 1 } else { array.sizes()[dim] })
+            .map(|dim| {
+                if is_reduced(&dim) {
+                    1
+                } else {
+                    array.sizes()[dim]
+                }
+            })
             .collect();
         let permuted = super::view::permuted(array, &order)?;
         let length = geometry::numel(&permuted.sizes()[kept..]);
@@ -140,9 +221,14 @@ impl Rows {
         let row = |index: usize| &elements[index * self.length..(index + 1) * self.length];
         let out = fresh.elements();
         if self.count * self.length < 1 << 15 {
-            out.iter_mut().enumerate().for_each(|(index, out)| *out = function(row(index)));
+            out.iter_mut()
+                .enumerate()
+                .for_each(|(index, out)| *out = function(row(index)));
         } else {
-            let out = out.par_iter_mut().enumerate().with_min_len((1 << 13) / self.length.max(1) + 1);
+            let out = out
+                .par_iter_mut()
+                .enumerate()
+                .with_min_len((1 << 13) / self.length.max(1) + 1);
             out.for_each(|(index, out)| *out = function(row(index)));
         }
         fresh.into_array(&self.sizes)
@@ -178,10 +264,7 @@ fn pairwise<T: Arithmetic>(values: &[T]) -> T {
     for (lane, value) in lanes.iter_mut().zip(rest) {
         *lane = lane.plus(*value);
     }
-    lanes
-        .into_iter()
-        .reduce(T::plus)
-        .unwrap_or_default()
+    lanes.into_iter().reduce(T::plus).unwrap_or_default()
 }
 
 macro_rules! summed {
@@ -194,7 +277,18 @@ macro_rules! summed {
     )*};
 }
 
-summed!(u8, i8, i16, i32, i64, f32, f64, Complex<f32>, Complex<f64>, Bool);
+summed!(
+    u8,
+    i8,
+    i16,
+    i32,
+    i64,
+    f32,
+    f64,
+    Complex<f32>,
+    Complex<f64>,
+    Bool
+);
 
 fn sum_where(
     call: &Call<'_>,
@@ -257,12 +351,7 @@ fn product(
 }
 
 /// `any` and `all`.
-fn truth(
-    call: &Call<'_>,
-    dims: ReducedDims,
-    keeps: bool,
-    all: bool,
-) -> Result<Value, Problem> {
+fn truth(call: &Call<'_>, dims: ReducedDims, keeps: bool, all: bool) -> Result<Value, Problem> {
     let array = call.array(0)?;
     // Truth values of bytes are bytes.
     let dtype = match array.dtype() {
@@ -307,11 +396,20 @@ fn extreme_of<T: Real>(row: &[T], greatest: bool) -> T {
     let start = if greatest { T::lowest() } else { T::highest() };
     row.iter().fold(start, |best, value| {
         let value = *value;
-        if beats(value, best, greatest) { value } else { best }
+        if beats(value, best, greatest) {
+            value
+        } else {
+            best
+        }
     })
 }
 
-fn extremes(array: &Array, dims: ReducedDims, keeps: bool, greatest: bool) -> Result<Array, Problem> {
+fn extremes(
+    array: &Array,
+    dims: ReducedDims,
+    keeps: bool,
+    greatest: bool,
+) -> Result<Array, Problem> {
     dispatch!(real, array.dtype(), T => {
         let rows = Rows::new(array, dims.as_deref(), keeps, T::DTYPE)?;
         if rows.length == 0 && rows.count > 0 {
@@ -393,10 +491,14 @@ fn norm(
 ) -> Result<Value, Problem> {
     let array = call.array(0)?;
     let magnitudes = match array.dtype().is_complex() {
-        true => call.eager().invoke("aten::abs", &[array.clone().into()], &[])?,
+        true => call
+            .eager()
+            .invoke("aten::abs", &[array.clone().into()], &[])?,
         false => array.clone().into(),
     };
-    let magnitudes = magnitudes.as_tensor().map_or(array, |tensor| tensor.array());
+    let magnitudes = magnitudes
+        .as_tensor()
+        .map_or(array, |tensor| tensor.array());
     let dtype = floating(dtype.map_or(magnitudes.dtype(), DType::to_real));
     compute!(float, dtype, C, O => {
         let rows = Rows::new(&magnitudes, dims.as_deref(), keeps, C::DTYPE)?;
@@ -412,16 +514,30 @@ fn norm_of<M: Math + Summed>(row: &[M], order: f64) -> M {
     };
     if order == f64::INFINITY {
         return row.iter().fold(M::of(0.0), |best, value| {
-            if beats(value.abs(), best, true) { value.abs() } else { best }
+            if beats(value.abs(), best, true) {
+                value.abs()
+            } else {
+                best
+            }
         });
     }
     if order == f64::NEG_INFINITY {
         return row.iter().fold(M::highest(), |best, value| {
-            if beats(value.abs(), best, false) { value.abs() } else { best }
+            if beats(value.abs(), best, false) {
+                value.abs()
+            } else {
+                best
+            }
         });
     }
     if order == 0.0 {
-        return sum_by(&|value| if value == M::of(0.0) { value } else { M::of(1.0) });
+        return sum_by(&|value| {
+            if value == M::of(0.0) {
+                value
+            } else {
+                M::of(1.0)
+            }
+        });
     }
     if order == 1.0 {
         return sum_by(&|value| value);

@@ -22,11 +22,19 @@ pub(super) const KERNELS: Table = &[
     ("aten::cumprod", |call| cumulative(call, true)),
     ("aten::cumsum", |call| cumulative(call, false)),
     ("aten::diff", diff),
-    ("aten::log_softmax.int", |call| softmax(call, call.optional_dtype(2)?, true)),
+    ("aten::log_softmax.int", |call| {
+        softmax(call, call.optional_dtype(2)?, true)
+    }),
     ("aten::logcumsumexp", logcumsumexp),
-    ("aten::softmax.int", |call| softmax(call, call.optional_dtype(2)?, false)),
-    ("aten::special_log_softmax", |call| softmax(call, call.optional_dtype(2)?, true)),
-    ("aten::special_softmax", |call| softmax(call, call.optional_dtype(2)?, false)),
+    ("aten::softmax.int", |call| {
+        softmax(call, call.optional_dtype(2)?, false)
+    }),
+    ("aten::special_log_softmax", |call| {
+        softmax(call, call.optional_dtype(2)?, true)
+    }),
+    ("aten::special_softmax", |call| {
+        softmax(call, call.optional_dtype(2)?, false)
+    }),
 ];
 
 /// Maps each line along a dimension to a line of the same length. `lines` gets the input's line
@@ -79,10 +87,12 @@ fn run_lines<C: Element, const N: usize>(
         };
         let out = result.elements().par_chunks_mut(length);
         let input = elements.par_chunks(length);
-        out.zip(input).with_min_len((1 << 13) / length + 1).for_each(|(out, line)| {
-            let mut out = Some(out);
-            lines(line, std::array::from_fn(|_| out.take().unwrap_or(&mut [])));
-        });
+        out.zip(input)
+            .with_min_len((1 << 13) / length + 1)
+            .for_each(|(out, line)| {
+                let mut out = Some(out);
+                lines(line, std::array::from_fn(|_| out.take().unwrap_or(&mut [])));
+            });
         return;
     }
     let mut outs: Vec<_> = results
@@ -127,10 +137,10 @@ fn top<M: Math>(line: &[M]) -> M {
             *lane = if *value > *lane { *value } else { *lane };
         }
     }
-    lanes
-        .iter()
-        .chain(rest)
-        .fold(M::neg_infinity(), |top, value| if *value > top { *value } else { top })
+    lanes.iter().chain(rest).fold(
+        M::neg_infinity(),
+        |top, value| if *value > top { *value } else { top },
+    )
 }
 
 /// A line of which all are minus infinity has no softmax: it is not a number.
@@ -276,13 +286,23 @@ fn diff(call: &Call<'_>) -> Result<Value, Problem> {
     };
     for _ in 0..call.int(1)? {
         let slice = |start: i64, end: i64| {
-            let args = [value.clone(), Value::Int(dim), Value::Int(start), Value::Int(end)];
+            let args = [
+                value.clone(),
+                Value::Int(dim),
+                Value::Int(start),
+                Value::Int(end),
+            ];
             eager.invoke("aten::slice.Tensor", &args, &[])
         };
-        let is_bool = value.as_tensor().is_some_and(|tensor| tensor.array().dtype() == DType::Bool);
-        let operator = if is_bool { "aten::logical_xor" } else { "aten::sub.Tensor" };
+        let is_bool = value
+            .as_tensor()
+            .is_some_and(|tensor| tensor.array().dtype() == DType::Bool);
+        let operator = if is_bool {
+            "aten::logical_xor"
+        } else {
+            "aten::sub.Tensor"
+        };
         value = eager.invoke(operator, &[slice(1, i64::MAX)?, slice(0, -1)?], &[])?;
     }
     Ok(value)
 }
-

@@ -14,8 +14,12 @@ use crate::geometry::{Dims, wrap_dim};
 use crate::value::Value;
 
 pub(super) const KERNELS: Table = &[
-    ("aten::argsort", |call| sorted(call, 1, 2).map(|[_, indices]| indices.into())),
-    ("aten::argsort.stable", |call| sorted(call, 2, 3).map(|[_, indices]| indices.into())),
+    ("aten::argsort", |call| {
+        sorted(call, 1, 2).map(|[_, indices]| indices.into())
+    }),
+    ("aten::argsort.stable", |call| {
+        sorted(call, 2, 3).map(|[_, indices]| indices.into())
+    }),
     ("aten::bucketize.Tensor", |call| {
         let right = call.bool(3)?;
         search(call, &call.array(1)?, &call.array(0)?, call.bool(2)?, right)
@@ -33,7 +37,9 @@ pub(super) const KERNELS: Table = &[
         search(call, &call.array(0)?, &call.array(1)?, call.bool(2)?, right)
     }),
     ("aten::sort", |call| sorted(call, 1, 2).map(Value::from)),
-    ("aten::sort.stable", |call| sorted(call, 2, 3).map(Value::from)),
+    ("aten::sort.stable", |call| {
+        sorted(call, 2, 3).map(Value::from)
+    }),
     ("aten::topk", topk),
 ];
 
@@ -80,7 +86,9 @@ fn indices_along<T: Real>(
     count: usize,
     indices: impl Fn(&[T], &mut [i64]),
 ) -> Result<Array, Problem> {
-    select_along(array, dim, count, |line: &[T], out: &mut [i64]| indices(line, out))
+    select_along(array, dim, count, |line: &[T], out: &mut [i64]| {
+        indices(line, out)
+    })
 }
 
 /// For each line along a dimension a line of `count` elements.
@@ -102,7 +110,11 @@ fn select_along<T: Real, D: crate::element::Element>(
     let mut fresh = Fresh::<D>::new(crate::geometry::numel(&sizes))?;
     if count > 0 && length > 0 {
         let out = fresh.elements().chunks_mut(count);
-        lines.chunks(length).zip(out).take(rows).for_each(|(line, out)| select(line, out));
+        lines
+            .chunks(length)
+            .zip(out)
+            .take(rows)
+            .for_each(|(line, out)| select(line, out));
     }
     let mut inverse = Dims::from_elem(0, order.len());
     for (place, dim) in order.iter().enumerate() {
@@ -117,9 +129,13 @@ fn topk(call: &Call<'_>) -> Result<Value, Problem> {
     let dim = wrap_dim(call.int(2)?, array.rank())?;
     let largest = call.bool(3)?;
     let length = array.size(dim);
-    let count = usize::try_from(call.int(1)?).ok().filter(|count| *count <= length);
+    let count = usize::try_from(call.int(1)?)
+        .ok()
+        .filter(|count| *count <= length);
     let count = count.ok_or_else(|| {
-        Problem::invalid(format!("dimension {dim} has only {length} elements to choose from"))
+        Problem::invalid(format!(
+            "dimension {dim} has only {length} elements to choose from"
+        ))
     })?;
     dispatch!(number, array.dtype(), T => {
         let best = |line: &[T]| {
@@ -157,7 +173,10 @@ fn place_of_median<T: Real>(line: &[T], skips_nan: bool) -> usize {
     match (first_nan, skips_nan) {
         (Some(place), false) => place,
         _ => {
-            let count = line.iter().filter(|value| !Real::is_not_a_number(**value)).count();
+            let count = line
+                .iter()
+                .filter(|value| !Real::is_not_a_number(**value))
+                .count();
             place_of(line, count.saturating_sub(1) / 2)
         }
     }
@@ -191,9 +210,13 @@ fn kthvalue(call: &Call<'_>) -> Result<Value, Problem> {
     let array = call.array(0)?;
     let dim = wrap_dim(call.int(2)?, array.rank())?;
     let length = array.size(dim);
-    let rank = usize::try_from(call.int(1)?).ok().filter(|rank| (1..=length).contains(rank));
+    let rank = usize::try_from(call.int(1)?)
+        .ok()
+        .filter(|rank| (1..=length).contains(rank));
     let rank = rank.ok_or_else(|| {
-        Problem::invalid(format!("k must be between 1 and {length}, the size of dimension {dim}"))
+        Problem::invalid(format!(
+            "k must be between 1 and {length}, the size of dimension {dim}"
+        ))
     })?;
     let keeps = call.bool(3)?;
     dispatch!(number, array.dtype(), T => {
@@ -209,9 +232,13 @@ fn pick<T: Real>(
     place: impl Fn(&[T]) -> usize,
 ) -> Result<Value, Problem> {
     if array.size(dim) == 0 {
-        return Err(Problem::invalid("a dimension without elements has no such value"));
+        return Err(Problem::invalid(
+            "a dimension without elements has no such value",
+        ));
     }
-    let values = select_along(array, dim, 1, |line: &[T], out: &mut [T]| out[0] = line[place(line)])?;
+    let values = select_along(array, dim, 1, |line: &[T], out: &mut [T]| {
+        out[0] = line[place(line)]
+    })?;
     let indices = select_along(array, dim, 1, |line: &[T], out: &mut [i64]| {
         out[0] = place(line) as i64;
     })?;
@@ -238,7 +265,9 @@ fn search(
         Some(sorter) => {
             let args = [sequence.clone().into(), Value::Int(-1), sorter.into()];
             let gathered = call.eager().invoke("aten::gather", &args, &[])?;
-            gathered.as_tensor().map_or_else(|| sequence.clone(), |tensor| tensor.array())
+            gathered
+                .as_tensor()
+                .map_or_else(|| sequence.clone(), |tensor| tensor.array())
         }
         None => sequence.clone(),
     };

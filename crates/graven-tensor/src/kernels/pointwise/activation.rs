@@ -36,17 +36,25 @@ pub(super) const KERNELS: Table = &[
             if x >= -bound && x <= bound { C::of(0.0) } else { x }
         })
     }),
-    ("aten::hardsigmoid", |call| activation!(call, x => hard_sigmoid(x))),
-    ("aten::hardswish", |call| activation!(call, x => {
-        let zero: C = C::of(0.0);
-        x * (x + C::of(3.0)).max(zero).min(C::of(6.0)) / C::of(6.0)
-    })),
+    (
+        "aten::hardsigmoid",
+        |call| activation!(call, x => hard_sigmoid(x)),
+    ),
+    ("aten::hardswish", |call| {
+        activation!(call, x => {
+            let zero: C = C::of(0.0);
+            x * (x + C::of(3.0)).max(zero).min(C::of(6.0)) / C::of(6.0)
+        })
+    }),
     ("aten::hardtanh", |call| clamped(call)),
     ("aten::leaky_relu", |call| {
         let slope = call.float(1)?;
         activation!(call, x => if x > C::of(0.0) { x } else { x * C::of(slope) })
     }),
-    ("aten::log_sigmoid", |call| activation!(call, x => log_sigmoid(x))),
+    (
+        "aten::log_sigmoid",
+        |call| activation!(call, x => log_sigmoid(x)),
+    ),
     ("aten::log_sigmoid_forward", |call| {
         let result: Result<Value, Problem> = activation!(call, x => log_sigmoid(x));
         let buffer = crate::array::Array::zeros(call.array(0)?.dtype(), &[0])?;
@@ -72,9 +80,11 @@ pub(super) const KERNELS: Table = &[
             (x / (C::of(1.0) - x)).logarithm()
         })
     }),
-    ("aten::mish", |call| activation!(call, x => {
-        x * x.exponential().ln_1p().hyperbolic_tangent()
-    })),
+    ("aten::mish", |call| {
+        activation!(call, x => {
+            x * x.exponential().ln_1p().hyperbolic_tangent()
+        })
+    }),
     ("aten::prelu", prelu),
     ("aten::_prelu_kernel", prelu),
     ("aten::relu", relu),
@@ -96,7 +106,10 @@ pub(super) const KERNELS: Table = &[
             false => x.exp_m1() * C::of(ALPHA * SCALE),
         })
     }),
-    ("aten::silu", |call| activation!(call, x => x / (C::of(1.0) + (-x).exponential()))),
+    (
+        "aten::silu",
+        |call| activation!(call, x => x / (C::of(1.0) + (-x).exponential())),
+    ),
     ("aten::softplus", |call| {
         let (beta, threshold) = (call.float(1)?, call.float(2)?);
         activation!(call, x => {
@@ -224,4 +237,3 @@ fn prelu(call: &Call<'_>) -> Result<Value, Problem> {
         Ok(map::<C, C, O>(&operands, &apply)?.into())
     })
 }
-

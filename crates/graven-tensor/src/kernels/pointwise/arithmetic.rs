@@ -24,53 +24,113 @@ pub(super) const KERNELS: Table = &[
     ("aten::__xor__.Tensor", |call| bitwise(call, |a, b| a ^ b)),
     ("aten::add.Scalar", |call| sum(call, 0, 1, 2, false)),
     ("aten::add.Tensor", |call| sum(call, 0, 1, 2, false)),
-    ("aten::atan2", |call| float_binary!(pair(call)?, x, y => x.atan2(y))),
-    ("aten::bitwise_and.Scalar", |call| bitwise(call, |a, b| a & b)),
-    ("aten::bitwise_and.Scalar_Tensor", |call| bitwise(call, |a, b| a & b)),
-    ("aten::bitwise_and.Tensor", |call| bitwise(call, |a, b| a & b)),
+    (
+        "aten::atan2",
+        |call| float_binary!(pair(call)?, x, y => x.atan2(y)),
+    ),
+    ("aten::bitwise_and.Scalar", |call| {
+        bitwise(call, |a, b| a & b)
+    }),
+    ("aten::bitwise_and.Scalar_Tensor", |call| {
+        bitwise(call, |a, b| a & b)
+    }),
+    ("aten::bitwise_and.Tensor", |call| {
+        bitwise(call, |a, b| a & b)
+    }),
     ("aten::bitwise_left_shift.Tensor", shift_left),
     ("aten::bitwise_left_shift.Tensor_Scalar", shift_left),
-    ("aten::bitwise_or.Scalar", |call| bitwise(call, |a, b| a | b)),
-    ("aten::bitwise_or.Scalar_Tensor", |call| bitwise(call, |a, b| a | b)),
-    ("aten::bitwise_or.Tensor", |call| bitwise(call, |a, b| a | b)),
+    ("aten::bitwise_or.Scalar", |call| {
+        bitwise(call, |a, b| a | b)
+    }),
+    ("aten::bitwise_or.Scalar_Tensor", |call| {
+        bitwise(call, |a, b| a | b)
+    }),
+    ("aten::bitwise_or.Tensor", |call| {
+        bitwise(call, |a, b| a | b)
+    }),
     ("aten::bitwise_right_shift.Tensor", shift_right),
     ("aten::bitwise_right_shift.Tensor_Scalar", shift_right),
-    ("aten::bitwise_xor.Scalar", |call| bitwise(call, |a, b| a ^ b)),
-    ("aten::bitwise_xor.Scalar_Tensor", |call| bitwise(call, |a, b| a ^ b)),
-    ("aten::bitwise_xor.Tensor", |call| bitwise(call, |a, b| a ^ b)),
-    ("aten::copysign.Scalar", |call| float_binary!(pair(call)?, x, y => x.copysign(y))),
-    ("aten::copysign.Tensor", |call| float_binary!(pair(call)?, x, y => x.copysign(y))),
+    ("aten::bitwise_xor.Scalar", |call| {
+        bitwise(call, |a, b| a ^ b)
+    }),
+    ("aten::bitwise_xor.Scalar_Tensor", |call| {
+        bitwise(call, |a, b| a ^ b)
+    }),
+    ("aten::bitwise_xor.Tensor", |call| {
+        bitwise(call, |a, b| a ^ b)
+    }),
+    (
+        "aten::copysign.Scalar",
+        |call| float_binary!(pair(call)?, x, y => x.copysign(y)),
+    ),
+    (
+        "aten::copysign.Tensor",
+        |call| float_binary!(pair(call)?, x, y => x.copysign(y)),
+    ),
     ("aten::div.Scalar", |call| quotient(&pair(call)?)),
-    ("aten::div.Scalar_mode", |call| rounded_quotient(call, call.optional_str(2)?)),
+    ("aten::div.Scalar_mode", |call| {
+        rounded_quotient(call, call.optional_str(2)?)
+    }),
     ("aten::div.Tensor", |call| quotient(&pair(call)?)),
-    ("aten::div.Tensor_mode", |call| rounded_quotient(call, call.optional_str(2)?)),
-    ("aten::floor_divide", |call| rounded_quotient(call, Some("floor"))),
-    ("aten::floor_divide.Scalar", |call| rounded_quotient(call, Some("floor"))),
+    ("aten::div.Tensor_mode", |call| {
+        rounded_quotient(call, call.optional_str(2)?)
+    }),
+    ("aten::floor_divide", |call| {
+        rounded_quotient(call, Some("floor"))
+    }),
+    ("aten::floor_divide.Scalar", |call| {
+        rounded_quotient(call, Some("floor"))
+    }),
     ("aten::fmax", |call| extreme(call, Extreme::MaxNumber)),
     ("aten::fmin", |call| extreme(call, Extreme::MinNumber)),
     ("aten::fmod.Scalar", |call| remainder(call, Rest::Dividend)),
     ("aten::fmod.Tensor", |call| remainder(call, Rest::Dividend)),
     ("aten::gcd", gcd),
     ("aten::heaviside", heaviside),
-    ("aten::hypot", |call| float_binary!(pair(call)?, x, y => x.hypot(y))),
-    ("aten::logaddexp", |call| float_binary!(pair(call)?, x, y => log_add_exp(x, y))),
-    ("aten::logaddexp2", |call| float_binary!(pair(call)?, x, y => log_add_exp2(x, y))),
+    (
+        "aten::hypot",
+        |call| float_binary!(pair(call)?, x, y => x.hypot(y)),
+    ),
+    (
+        "aten::logaddexp",
+        |call| float_binary!(pair(call)?, x, y => log_add_exp(x, y)),
+    ),
+    (
+        "aten::logaddexp2",
+        |call| float_binary!(pair(call)?, x, y => log_add_exp2(x, y)),
+    ),
     ("aten::max.other", |call| extreme(call, Extreme::Max)),
     ("aten::maximum", |call| extreme(call, Extreme::Max)),
     ("aten::min.other", |call| extreme(call, Extreme::Min)),
     ("aten::minimum", |call| extreme(call, Extreme::Min)),
-    ("aten::mul.Scalar", |call| Ok(multiply(&pair(call)?)?.into())),
-    ("aten::mul.Tensor", |call| Ok(multiply(&pair(call)?)?.into())),
-    ("aten::multiply.Scalar", |call| Ok(multiply(&pair(call)?)?.into())),
-    ("aten::multiply.Tensor", |call| Ok(multiply(&pair(call)?)?.into())),
+    (
+        "aten::mul.Scalar",
+        |call| Ok(multiply(&pair(call)?)?.into()),
+    ),
+    (
+        "aten::mul.Tensor",
+        |call| Ok(multiply(&pair(call)?)?.into()),
+    ),
+    ("aten::multiply.Scalar", |call| {
+        Ok(multiply(&pair(call)?)?.into())
+    }),
+    ("aten::multiply.Tensor", |call| {
+        Ok(multiply(&pair(call)?)?.into())
+    }),
     ("aten::pow.Scalar", power),
     ("aten::pow.Tensor_Scalar", power),
     ("aten::pow.Tensor_Tensor", power),
     ("aten::float_power.Tensor_Scalar", float_power),
     ("aten::float_power.Tensor_Tensor", float_power),
-    ("aten::remainder.Scalar", |call| remainder(call, Rest::Divisor)),
-    ("aten::remainder.Scalar_Tensor", |call| remainder(call, Rest::Divisor)),
-    ("aten::remainder.Tensor", |call| remainder(call, Rest::Divisor)),
+    ("aten::remainder.Scalar", |call| {
+        remainder(call, Rest::Divisor)
+    }),
+    ("aten::remainder.Scalar_Tensor", |call| {
+        remainder(call, Rest::Divisor)
+    }),
+    ("aten::remainder.Tensor", |call| {
+        remainder(call, Rest::Divisor)
+    }),
     ("aten::rsub.Scalar", |call| sum(call, 1, 0, 2, true)),
     ("aten::rsub.Tensor", |call| sum(call, 1, 0, 2, true)),
     ("aten::special_xlogy", xlogy),
@@ -137,8 +197,14 @@ fn sum(
 ) -> Result<Value, Problem> {
     let operands = [Operand::at(call, left)?, Operand::at(call, right)?];
     let alpha = call.optional_scalar(alpha)?.unwrap_or(Scalar::Int(1));
-    if subtracts && operands.iter().any(|operand| operand.dtype() == DType::Bool) {
-        let all = operands.iter().all(|operand| operand.dtype() == DType::Bool);
+    if subtracts
+        && operands
+            .iter()
+            .any(|operand| operand.dtype() == DType::Bool)
+    {
+        let all = operands
+            .iter()
+            .all(|operand| operand.dtype() == DType::Bool);
         if all || matches!(operands, [Operand::Array(_), Operand::Array(_)]) {
             return Err(Problem::invalid(
                 "truth values cannot be subtracted; use `logical_xor` or `logical_not`",
@@ -152,9 +218,7 @@ fn add_scaled(operands: &[Operand; 2], alpha: Scalar, subtracts: bool) -> Result
     let dtype = promoted(operands)?;
     let is_float = dtype.is_floating_point() || dtype.is_complex();
     if matches!(alpha, Scalar::Float(_)) && !is_float {
-        return Err(Problem::invalid(
-            "for integers, alpha must not be a float",
-        ));
+        return Err(Problem::invalid("for integers, alpha must not be a float"));
     }
     compute!(any, dtype, C, O => {
         let alpha = alpha.to::<C>();

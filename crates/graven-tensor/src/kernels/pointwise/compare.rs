@@ -16,11 +16,21 @@ pub(super) const KERNELS: Table = &[
     ("aten::gt.Scalar", |call| ordered(call, Order::Gt)),
     ("aten::gt.Tensor", |call| ordered(call, Order::Gt)),
     ("aten::isclose", isclose),
-    ("aten::isfinite", |call| classify(call, true, |value| value.is_finite())),
-    ("aten::isinf", |call| classify(call, false, |value| value.is_infinite())),
-    ("aten::isnan", |call| classify(call, false, |value| value.is_nan())),
-    ("aten::isneginf", |call| classify(call, false, |value| value == f64::NEG_INFINITY)),
-    ("aten::isposinf", |call| classify(call, false, |value| value == f64::INFINITY)),
+    ("aten::isfinite", |call| {
+        classify(call, true, |value| value.is_finite())
+    }),
+    ("aten::isinf", |call| {
+        classify(call, false, |value| value.is_infinite())
+    }),
+    ("aten::isnan", |call| {
+        classify(call, false, |value| value.is_nan())
+    }),
+    ("aten::isneginf", |call| {
+        classify(call, false, |value| value == f64::NEG_INFINITY)
+    }),
+    ("aten::isposinf", |call| {
+        classify(call, false, |value| value == f64::INFINITY)
+    }),
     ("aten::le.Scalar", |call| ordered(call, Order::Le)),
     ("aten::le.Tensor", |call| ordered(call, Order::Le)),
     ("aten::logical_and", |call| logical(call, |a, b| a & b)),
@@ -132,4 +142,3 @@ fn isclose(call: &Call<'_>) -> Result<Value, Problem> {
         Ok(map::<T, Bool, Bool>(&operands, &apply)?.into())
     })
 }
-

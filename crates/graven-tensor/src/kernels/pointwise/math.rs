@@ -90,12 +90,11 @@ fn exp(x: f32) -> f32 {
     // ln 2 in two parts, so that the difference is exact.
     let r = clamped - n * 0.693_359_4;
     let r = r - n * -2.121_944_4e-4;
-    let series = ((((1.987_569_1e-4 * r + 1.398_199_9e-3) * r + 8.333_452e-3) * r
-        + 4.166_579_6e-2)
-        * r
-        + 1.666_666_5e-1)
-        * r
-        + 5e-1;
+    let series =
+        ((((1.987_569_1e-4 * r + 1.398_199_9e-3) * r + 8.333_452e-3) * r + 4.166_579_6e-2) * r
+            + 1.666_666_5e-1)
+            * r
+            + 5e-1;
     let power = series * r * r + r + 1.0;
     let n = n as i32;
     let half = n >> 1;

@@ -273,10 +273,12 @@ impl<C: Element, D: Element> Job<'_, C, D> {
         // The result has no gaps, and is walked in its own order.
         let part = out.len().div_ceil(rayon::current_num_threads());
         let part = part.next_multiple_of(TILE);
-        out.par_chunks_mut(part).enumerate().for_each(|(index, out)| {
-            let start = index * part;
-            self.run_range(start..start + out.len(), out);
-        });
+        out.par_chunks_mut(part)
+            .enumerate()
+            .for_each(|(index, out)| {
+                let start = index * part;
+                self.run_range(start..start + out.len(), out);
+            });
     }
 
     /// Computes a range of the result, `out`.
@@ -387,7 +389,9 @@ impl<C: Element, D: Element> Job<'_, C, D> {
 }
 
 /// A loop of a function of one element.
-pub(super) fn one<C: Copy, D>(function: impl Fn(C) -> D + Sync) -> impl Fn(&[&[C]], &mut [D]) + Sync {
+pub(super) fn one<C: Copy, D>(
+    function: impl Fn(C) -> D + Sync,
+) -> impl Fn(&[&[C]], &mut [D]) + Sync {
     move |operands, out| {
         let [a] = operands else { return };
         for (out, a) in out.iter_mut().zip(*a) {

@@ -34,62 +34,155 @@ macro_rules! of_floats_and_complex {
 
 pub(super) const KERNELS: Table = &[
     ("aten::abs", abs),
-    ("aten::acos", |call| of_floats_and_complex!(call, x => x.acos(), z => z.acos())),
-    ("aten::acosh", |call| of_floats_and_complex!(call, x => x.acosh(), z => z.acosh())),
+    (
+        "aten::acos",
+        |call| of_floats_and_complex!(call, x => x.acos(), z => z.acos()),
+    ),
+    (
+        "aten::acosh",
+        |call| of_floats_and_complex!(call, x => x.acosh(), z => z.acosh()),
+    ),
     ("aten::angle", angle),
-    ("aten::asin", |call| of_floats_and_complex!(call, x => x.asin(), z => z.asin())),
-    ("aten::asinh", |call| of_floats_and_complex!(call, x => x.asinh(), z => z.asinh())),
-    ("aten::atan", |call| of_floats_and_complex!(call, x => x.atan(), z => z.atan())),
-    ("aten::atanh", |call| of_floats_and_complex!(call, x => x.atanh(), z => z.atanh())),
+    (
+        "aten::asin",
+        |call| of_floats_and_complex!(call, x => x.asin(), z => z.asin()),
+    ),
+    (
+        "aten::asinh",
+        |call| of_floats_and_complex!(call, x => x.asinh(), z => z.asinh()),
+    ),
+    (
+        "aten::atan",
+        |call| of_floats_and_complex!(call, x => x.atan(), z => z.atan()),
+    ),
+    (
+        "aten::atanh",
+        |call| of_floats_and_complex!(call, x => x.atanh(), z => z.atanh()),
+    ),
     ("aten::bitwise_not", bitwise_not),
     ("aten::ceil", |call| rounded(call, f32::ceil, f64::ceil)),
     ("aten::conj_physical", conj_physical),
-    ("aten::cos", |call| of_floats_and_complex!(call, x => x.cos(), z => z.cos())),
-    ("aten::cosh", |call| of_floats_and_complex!(call, x => x.cosh(), z => z.cosh())),
-    ("aten::deg2rad", |call| float_unary!(call, x => x * C::of(std::f64::consts::PI / 180.0))),
-    ("aten::digamma", |call| float_unary!(call, x => C::of(digamma(x.to_f64())))),
-    ("aten::erf", |call| float_unary!(call, x => x.error_function())),
-    ("aten::erfc", |call| float_unary!(call, x => x.error_complement())),
-    ("aten::erfinv", |call| float_unary!(call, x => C::of(inverse_error_function(x.to_f64())))),
-    ("aten::exp", |call| of_floats_and_complex!(call, x => x.exponential(), z => z.exp())),
-    ("aten::exp2", |call| of_floats_and_complex!(call, x => x.exp2(), z => z.exp2())),
+    (
+        "aten::cos",
+        |call| of_floats_and_complex!(call, x => x.cos(), z => z.cos()),
+    ),
+    (
+        "aten::cosh",
+        |call| of_floats_and_complex!(call, x => x.cosh(), z => z.cosh()),
+    ),
+    (
+        "aten::deg2rad",
+        |call| float_unary!(call, x => x * C::of(std::f64::consts::PI / 180.0)),
+    ),
+    (
+        "aten::digamma",
+        |call| float_unary!(call, x => C::of(digamma(x.to_f64()))),
+    ),
+    (
+        "aten::erf",
+        |call| float_unary!(call, x => x.error_function()),
+    ),
+    (
+        "aten::erfc",
+        |call| float_unary!(call, x => x.error_complement()),
+    ),
+    (
+        "aten::erfinv",
+        |call| float_unary!(call, x => C::of(inverse_error_function(x.to_f64()))),
+    ),
+    (
+        "aten::exp",
+        |call| of_floats_and_complex!(call, x => x.exponential(), z => z.exp()),
+    ),
+    (
+        "aten::exp2",
+        |call| of_floats_and_complex!(call, x => x.exp2(), z => z.exp2()),
+    ),
     ("aten::expm1", |call| float_unary!(call, x => x.exp_m1())),
     ("aten::floor", |call| rounded(call, f32::floor, f64::floor)),
     ("aten::frac", |call| float_unary!(call, x => x - x.trunc())),
-    ("aten::lgamma", |call| float_unary!(call, x => x.log_gamma())),
-    ("aten::log", |call| of_floats_and_complex!(call, x => x.logarithm(), z => z.ln())),
-    ("aten::log10", |call| of_floats_and_complex!(call, x => x.log10(), z => z.log10())),
+    (
+        "aten::lgamma",
+        |call| float_unary!(call, x => x.log_gamma()),
+    ),
+    (
+        "aten::log",
+        |call| of_floats_and_complex!(call, x => x.logarithm(), z => z.ln()),
+    ),
+    (
+        "aten::log10",
+        |call| of_floats_and_complex!(call, x => x.log10(), z => z.log10()),
+    ),
     ("aten::log1p", |call| float_unary!(call, x => x.ln_1p())),
-    ("aten::log2", |call| of_floats_and_complex!(call, x => x.log2(), z => z.log2())),
+    (
+        "aten::log2",
+        |call| of_floats_and_complex!(call, x => x.log2(), z => z.log2()),
+    ),
     ("aten::nan_to_num", nan_to_num),
     ("aten::neg", neg),
     ("aten::negative", neg),
     ("aten::positive", |call| Ok(call.tensor(0)?.clone().into())),
-    ("aten::rad2deg", |call| float_unary!(call, x => x * C::of(180.0 / std::f64::consts::PI))),
-    ("aten::reciprocal", |call| {
-        of_floats_and_complex!(call, x => C::of(1.0) / x, z => z.inv())
+    (
+        "aten::rad2deg",
+        |call| float_unary!(call, x => x * C::of(180.0 / std::f64::consts::PI)),
+    ),
+    (
+        "aten::reciprocal",
+        |call| of_floats_and_complex!(call, x => C::of(1.0) / x, z => z.inv()),
+    ),
+    ("aten::round", |call| {
+        rounded(call, f32::round_ties_even, f64::round_ties_even)
     }),
-    ("aten::round", |call| rounded(call, f32::round_ties_even, f64::round_ties_even)),
     ("aten::round.decimals", round_decimals),
-    ("aten::rsqrt", |call| {
-        of_floats_and_complex!(call, x => C::of(1.0) / x.sqrt(), z => z.sqrt().inv())
-    }),
+    (
+        "aten::rsqrt",
+        |call| of_floats_and_complex!(call, x => C::of(1.0) / x.sqrt(), z => z.sqrt().inv()),
+    ),
     ("aten::sgn", sign),
-    ("aten::sigmoid", |call| of_floats_and_complex!(call, x => x.logistic(), z => (-z).exp().inv_plus_one())),
+    (
+        "aten::sigmoid",
+        |call| of_floats_and_complex!(call, x => x.logistic(), z => (-z).exp().inv_plus_one()),
+    ),
     ("aten::sign", sign),
-    ("aten::sin", |call| of_floats_and_complex!(call, x => x.sin(), z => z.sin())),
-    ("aten::sinc", |call| float_unary!(call, x => {
-        let product = x * C::of(std::f64::consts::PI);
-        if x == C::of(0.0) { C::of(1.0) } else { product.sin() / product }
-    })),
-    ("aten::sinh", |call| of_floats_and_complex!(call, x => x.sinh(), z => z.sinh())),
-    ("aten::special_expit", |call| float_unary!(call, x => x.logistic())),
-    ("aten::special_expm1", |call| float_unary!(call, x => x.exp_m1())),
-    ("aten::special_log1p", |call| float_unary!(call, x => x.ln_1p())),
-    ("aten::sqrt", |call| of_floats_and_complex!(call, x => x.sqrt(), z => z.sqrt())),
+    (
+        "aten::sin",
+        |call| of_floats_and_complex!(call, x => x.sin(), z => z.sin()),
+    ),
+    ("aten::sinc", |call| {
+        float_unary!(call, x => {
+            let product = x * C::of(std::f64::consts::PI);
+            if x == C::of(0.0) { C::of(1.0) } else { product.sin() / product }
+        })
+    }),
+    (
+        "aten::sinh",
+        |call| of_floats_and_complex!(call, x => x.sinh(), z => z.sinh()),
+    ),
+    (
+        "aten::special_expit",
+        |call| float_unary!(call, x => x.logistic()),
+    ),
+    (
+        "aten::special_expm1",
+        |call| float_unary!(call, x => x.exp_m1()),
+    ),
+    (
+        "aten::special_log1p",
+        |call| float_unary!(call, x => x.ln_1p()),
+    ),
+    (
+        "aten::sqrt",
+        |call| of_floats_and_complex!(call, x => x.sqrt(), z => z.sqrt()),
+    ),
     ("aten::square", square),
-    ("aten::tan", |call| of_floats_and_complex!(call, x => x.tan(), z => z.tan())),
-    ("aten::tanh", |call| of_floats_and_complex!(call, x => x.hyperbolic_tangent(), z => z.tanh())),
+    (
+        "aten::tan",
+        |call| of_floats_and_complex!(call, x => x.tan(), z => z.tan()),
+    ),
+    (
+        "aten::tanh",
+        |call| of_floats_and_complex!(call, x => x.hyperbolic_tangent(), z => z.tanh()),
+    ),
     ("aten::trunc", |call| rounded(call, f32::trunc, f64::trunc)),
     ("aten::fix", |call| rounded(call, f32::trunc, f64::trunc)),
 ];
@@ -300,8 +393,7 @@ fn digamma(mut x: f64) -> f64 {
             return f64::NAN;
         }
         let fraction = x - x.trunc();
-        return digamma(1.0 - x)
-            - std::f64::consts::PI / (std::f64::consts::PI * fraction).tan();
+        return digamma(1.0 - x) - std::f64::consts::PI / (std::f64::consts::PI * fraction).tan();
     }
     let mut result = 0.0;
     while x < 10.0 {
@@ -315,7 +407,9 @@ fn digamma(mut x: f64) -> f64 {
                 * (1.0 / 120.0
                     - square
                         * (1.0 / 252.0
-                            - square * (1.0 / 240.0 - square * (5.0 / 660.0 - square * 691.0 / 32760.0)))));
+                            - square
+                                * (1.0 / 240.0
+                                    - square * (5.0 / 660.0 - square * 691.0 / 32760.0)))));
     result + x.ln() - 0.5 / x - series
 }
 
@@ -330,7 +424,9 @@ fn inverse_error_function(y: f64) -> f64 {
     let a = 0.147;
     let log = (1.0 - y * y).ln();
     let middle = 2.0 / (std::f64::consts::PI * a) + log / 2.0;
-    let mut x = ((middle * middle - log / a).sqrt() - middle).sqrt().copysign(y);
+    let mut x = ((middle * middle - log / a).sqrt() - middle)
+        .sqrt()
+        .copysign(y);
     for _ in 0..4 {
         let error = libm::erf(x) - y;
         x -= error / (2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp());
