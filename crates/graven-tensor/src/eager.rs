@@ -132,6 +132,14 @@ impl Eager {
         }
     }
 
+    /// Whether an operator can be computed: by a kernel, by a formula, or by its functional twin.
+    pub fn can_call(&self, id: OperatorId) -> bool {
+        let has_kernel = |id: OperatorId| self.kernels.get(id.index()).copied().flatten().is_some();
+        let has_formula = |id| formula::exists(&self.registry.operator(id).name().to_string());
+        let twin = self.registry.functional_twin(id);
+        has_kernel(id) || has_formula(id) || twin.is_some_and(|twin| self.can_call(twin.operator))
+    }
+
     /// Calls the functional twin, and writes what it returns to the arguments.
     fn call_twin(
         &self,

@@ -26,6 +26,11 @@ struct Evaluator<'a> {
     cpu: Device,
 }
 
+/// Whether there is a formula for the operator with this full name.
+pub(super) fn exists(operator: &str) -> bool {
+    composite::formula::<Evaluator<'_>>(operator).is_some()
+}
+
 impl Eager {
     /// Computes an operator by its formula; `None` when it has none.
     pub(super) fn call_formula(

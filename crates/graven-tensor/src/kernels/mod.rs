@@ -9,6 +9,7 @@ mod copy;
 mod factory;
 mod index;
 mod join;
+mod matmul;
 mod pointwise;
 mod query;
 mod rearrange;
@@ -35,7 +36,7 @@ type Table = &'static [(&'static str, Kernel)];
 fn families() -> impl Iterator<Item = Table> {
     let single = [copy::KERNELS, factory::KERNELS, view::KERNELS];
     let single = single.into_iter().chain(pointwise::FAMILIES);
-    let single = single.chain(index::FAMILIES);
+    let single = single.chain(index::FAMILIES).chain(matmul::FAMILIES);
     single.chain([
         join::KERNELS,
         query::KERNELS,

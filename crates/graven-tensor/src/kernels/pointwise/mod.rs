@@ -81,6 +81,12 @@ macro_rules! compute {
             Float16 f32 as half::f16, BFloat16 f32 as half::bf16, Float32 f32 as f32, Float64 f64 as f64,
             Complex64 Complex<f32> as Complex<f32>, Complex128 Complex<f64> as Complex<f64>)
     };
+    (product, $dtype:expr, $C:ident, $O:ident => $body:expr) => {
+        $crate::kernels::pointwise::compute!(@ $dtype, $C, $O, $body,
+            UInt8 u8 as u8, Int8 i8 as i8, Int16 i16 as i16, Int32 i32 as i32, Int64 i64 as i64,
+            Float16 f32 as half::f16, BFloat16 f32 as half::bf16, Float32 f32 as f32, Float64 f64 as f64,
+            Complex64 Complex<f32> as Complex<f32>, Complex128 Complex<f64> as Complex<f64>)
+    };
     (@ $dtype:expr, $C:ident, $O:ident, $body:expr, $($name:ident $math:ty as $own:ty),*) => {{
         // The macro is used where these are not in scope as well.
         #[allow(unused_imports)]
