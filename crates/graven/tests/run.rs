@@ -23,7 +23,9 @@ fn main() {
         for form in ["raw", "functional"] {
             let folder = folder.clone();
             // Programs that need an operator which has no kernel yet are listed as ignored.
-            if std::env::var("TRACE").is_ok() { eprintln!("{form} {name}"); }
+            if std::env::var("TRACE").is_ok() {
+                eprintln!("{form} {name}");
+            }
             let outcome = check(&folder, form == "functional");
             let lacks_kernel = outcome.as_ref().is_err_and(lacks_kernel);
             let trial = Trial::test(format!("{form}::{name}"), move || outcome);

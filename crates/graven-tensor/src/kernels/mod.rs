@@ -9,6 +9,7 @@ mod copy;
 mod factory;
 mod index;
 mod join;
+mod layers;
 mod matmul;
 mod pointwise;
 mod query;
@@ -36,7 +37,10 @@ type Table = &'static [(&'static str, Kernel)];
 fn families() -> impl Iterator<Item = Table> {
     let single = [copy::KERNELS, factory::KERNELS, view::KERNELS];
     let single = single.into_iter().chain(pointwise::FAMILIES);
-    let single = single.chain(index::FAMILIES).chain(matmul::FAMILIES);
+    let single = single
+        .chain(index::FAMILIES)
+        .chain(matmul::FAMILIES)
+        .chain(layers::FAMILIES);
     single.chain([
         join::KERNELS,
         query::KERNELS,

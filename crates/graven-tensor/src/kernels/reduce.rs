@@ -507,7 +507,7 @@ fn norm(
     })
 }
 
-fn norm_of<M: Math + Summed>(row: &[M], order: f64) -> M {
+pub(in crate::kernels) fn norm_of<M: Math + Summed>(row: &[M], order: f64) -> M {
     let sum_by = |function: &dyn Fn(M) -> M| {
         let values: Vec<M> = row.iter().map(|value| function(value.abs())).collect();
         M::sum_of(&values)

@@ -9,10 +9,7 @@ use crate::error::Problem;
 use crate::geometry::{self, Dims};
 use crate::value::Value;
 
-pub(super) const KERNELS: Table = &[
-    ("aten::_trilinear", trilinear),
-    ("aten::einsum", einsum),
-];
+pub(super) const KERNELS: Table = &[("aten::_trilinear", trilinear), ("aten::einsum", einsum)];
 
 /// A label of a dimension: a letter, or one of those that `...` stands for, counted from the last.
 type Label = u32;
@@ -22,7 +19,11 @@ const ELLIPSIS: Label = 1000;
 
 /// The labels of an operand of so many dimensions.
 fn labels(text: &str, rank: usize) -> Result<Vec<Label>, Problem> {
-    let wrong = || Problem::invalid(format!("`{text}` does not fit a tensor of {rank} dimensions"));
+    let wrong = || {
+        Problem::invalid(format!(
+            "`{text}` does not fit a tensor of {rank} dimensions"
+        ))
+    };
     let letters = text.chars().filter(char::is_ascii_alphabetic).count();
     let hidden = rank.checked_sub(letters).ok_or_else(wrong)?;
     let mut labels = Vec::with_capacity(rank);
@@ -69,7 +70,9 @@ impl Labelled {
     fn repeated(&self) -> Option<(usize, usize)> {
         let labels = self.labels.iter().enumerate();
         labels.into_iter().find_map(|(second, label)| {
-            let first = self.labels[..second].iter().position(|other| other == label)?;
+            let first = self.labels[..second]
+                .iter()
+                .position(|other| other == label)?;
             Some((first, second))
         })
     }
@@ -105,7 +108,11 @@ impl Labelled {
         let array = super::super::reduce::sum(&self.array, Some(&dims), false)?;
         Ok(Self {
             array: array.converted(dtype)?,
-            labels: self.labels.into_iter().filter(|label| needed(*label)).collect(),
+            labels: self
+                .labels
+                .into_iter()
+                .filter(|label| needed(*label))
+                .collect(),
         })
     }
 
@@ -134,7 +141,10 @@ impl Labelled {
         let expanded = |side: &Self, labels: &[&[Label]]| -> Result<Array, Problem> {
             let all: Vec<Label> = labels.concat();
             let array = side.ordered(&all)?.expand(&sizes(&all))?;
-            let flat: Vec<usize> = labels.iter().map(|part| geometry::numel(&sizes(part))).collect();
+            let flat: Vec<usize> = labels
+                .iter()
+                .map(|part| geometry::numel(&sizes(part)))
+                .collect();
             reshape(&array, &flat)
         };
         let product = batched(
@@ -180,7 +190,11 @@ fn einsum(call: &Call<'_>) -> Result<Value, Problem> {
     let result_labels = match output {
         Some(text) => {
             let letters = text.chars().filter(char::is_ascii_alphabetic).count();
-            let hidden = if text.contains("...") { hidden as usize } else { 0 };
+            let hidden = if text.contains("...") {
+                hidden as usize
+            } else {
+                0
+            };
             labels(text.trim(), letters + hidden)?
         }
         None => implicit_output(&operands, &texts, hidden),
@@ -192,7 +206,10 @@ fn einsum(call: &Call<'_>) -> Result<Value, Problem> {
     let mut rest: Vec<Labelled> = rest.collect();
     while !rest.is_empty() {
         let next = rest.remove(0);
-        let later: Vec<Label> = rest.iter().flat_map(|operand| operand.labels.clone()).collect();
+        let later: Vec<Label> = rest
+            .iter()
+            .flat_map(|operand| operand.labels.clone())
+            .collect();
         let needed = |label: Label| result_labels.contains(&label) || later.contains(&label);
         result = result.times(next, &needed)?;
     }
@@ -207,7 +224,12 @@ fn implicit_output(operands: &[Labelled], texts: &[&str], hidden: Label) -> Vec<
         .iter()
         .flat_map(|operand| operand.labels.clone())
         .filter(|label| *label < ELLIPSIS)
-        .filter(|label| all.chars().filter(|letter| *letter as Label == *label).count() == 1)
+        .filter(|label| {
+            all.chars()
+                .filter(|letter| *letter as Label == *label)
+                .count()
+                == 1
+        })
         .collect();
     letters.sort_unstable();
     let mut labels: Vec<Label> = (0..hidden).rev().map(|index| ELLIPSIS + index).collect();

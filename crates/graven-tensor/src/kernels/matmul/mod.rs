@@ -13,6 +13,8 @@ use crate::error::Problem;
 use crate::geometry::{self, Dims};
 use crate::scalar::Scalar;
 
+pub(super) use products::linear;
+
 pub(super) const FAMILIES: [super::Table; 2] = [einsum::KERNELS, products::KERNELS];
 
 /// A matrix as a product reads it: elements, and the steps to the next row and column.
@@ -52,9 +54,7 @@ impl<'a, T: Element> Matrix<'a, T> {
     fn reach(&self) -> usize {
         match self.rows == 0 || self.columns == 0 {
             true => 0,
-            false => {
-                (self.rows - 1) * self.row_step + (self.columns - 1) * self.column_step + 1
-            }
+            false => (self.rows - 1) * self.row_step + (self.columns - 1) * self.column_step + 1,
         }
     }
 }
@@ -62,7 +62,12 @@ impl<'a, T: Element> Matrix<'a, T> {
 /// Types that matrices are multiplied in.
 pub(super) trait Product: Arithmetic {
     /// `out += left · right`; `out` is contiguous, and has the product's sizes.
-    fn multiply(out: &mut [Self], left: Matrix<'_, Self>, right: Matrix<'_, Self>, is_parallel: bool);
+    fn multiply(
+        out: &mut [Self],
+        left: Matrix<'_, Self>,
+        right: Matrix<'_, Self>,
+        is_parallel: bool,
+    );
 }
 
 /// Up to so many multiplications a loop is faster than a call of the library.
@@ -129,8 +134,6 @@ macro_rules! compute_product {
         $crate::kernels::pointwise::compute!(product, $dtype, $C, $O => $body)
     };
 }
-
-pub(super) use compute_product;
 
 /// From so many multiplications on, one product is shared among threads.
 const PARALLEL: usize = 1 << 19;
@@ -247,8 +250,14 @@ pub(super) fn matmul(left: &Array, right: &Array) -> Result<Array, Problem> {
     };
     let split = |array: &Array| array.rank() - 2;
     let (left_batch, right_batch) = (split(&left_matrix), split(&right_matrix));
-    let [rows, inner] = [left_matrix.size(left_batch), left_matrix.size(left_batch + 1)];
-    let [other_inner, columns] = [right_matrix.size(right_batch), right_matrix.size(right_batch + 1)];
+    let [rows, inner] = [
+        left_matrix.size(left_batch),
+        left_matrix.size(left_batch + 1),
+    ];
+    let [other_inner, columns] = [
+        right_matrix.size(right_batch),
+        right_matrix.size(right_batch + 1),
+    ];
     if inner != other_inner {
         return Err(wrong());
     }
@@ -266,10 +275,16 @@ pub(super) fn matmul(left: &Array, right: &Array) -> Result<Array, Problem> {
         let flat = |array: &Array, one: usize, other: usize| {
             let mut sizes = batch.clone();
             sizes.extend([one, other]);
-            reshape(&array.expand(&sizes)?, &[geometry::numel(&batch), one, other])
+            reshape(
+                &array.expand(&sizes)?,
+                &[geometry::numel(&batch), one, other],
+            )
         };
         let left = flat(&left_matrix, rows, inner)?;
-        (batch.clone(), batched(&left, &flat(&right_matrix, inner, columns)?)?)
+        (
+            batch.clone(),
+            batched(&left, &flat(&right_matrix, inner, columns)?)?,
+        )
     };
     let mut sizes = batch;
     if left_rank > 1 {

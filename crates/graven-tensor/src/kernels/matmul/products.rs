@@ -37,39 +37,66 @@ pub(super) const KERNELS: Table = &[
         Ok(combined(&call.array(0)?, &product, call.scalar(3)?, call.scalar(4)?)?.into())
     }),
     ("aten::bilinear", bilinear),
-    ("aten::bmm", |call| Ok(batched(&call.array(0)?, &call.array(1)?)?.into())),
+    ("aten::bmm", |call| {
+        Ok(batched(&call.array(0)?, &call.array(1)?)?.into())
+    }),
     ("aten::chain_matmul", |call| {
         let matrices = call.arrays(0)?;
         let (first, rest) = matrices
             .split_first()
             .ok_or_else(|| Problem::invalid("a chain of no matrices has no product"))?;
-        let chained = rest.iter().try_fold(first.clone(), |left, right| product(&left, right));
+        let chained = rest
+            .iter()
+            .try_fold(first.clone(), |left, right| product(&left, right));
         Ok(chained?.into())
     }),
     ("aten::cross", cross),
     ("aten::dot", dot),
-    ("aten::ger", |call| Ok(outer(&call.array(0)?, &call.array(1)?)?.into())),
+    ("aten::ger", |call| {
+        Ok(outer(&call.array(0)?, &call.array(1)?)?.into())
+    }),
     ("aten::inner", |call| {
         let (left, right) = (call.array(0)?, call.array(1)?);
         match left.rank() == 0 || right.rank() == 0 {
             true => multiply(&left, &right).map(Value::from),
-            false => tensordot(&left, &right, &[left.rank() as i64 - 1], &[right.rank() as i64 - 1])
-                .map(Value::from),
+            false => tensordot(
+                &left,
+                &right,
+                &[left.rank() as i64 - 1],
+                &[right.rank() as i64 - 1],
+            )
+            .map(Value::from),
         }
     }),
     ("aten::kron", kron),
     ("aten::linalg_cross", cross),
-    ("aten::linalg_matmul", |call| Ok(matmul(&call.array(0)?, &call.array(1)?)?.into())),
+    ("aten::linalg_matmul", |call| {
+        Ok(matmul(&call.array(0)?, &call.array(1)?)?.into())
+    }),
     ("aten::linear", |call| {
         let bias = call.optional_array(2)?;
         Ok(linear(&call.array(0)?, &call.array(1)?, bias.as_ref())?.into())
     }),
-    ("aten::matmul", |call| Ok(matmul(&call.array(0)?, &call.array(1)?)?.into())),
-    ("aten::mm", |call| Ok(product(&call.array(0)?, &call.array(1)?)?.into())),
-    ("aten::mv", |call| Ok(matmul(&call.array(0)?, &call.array(1)?)?.into())),
-    ("aten::outer", |call| Ok(outer(&call.array(0)?, &call.array(1)?)?.into())),
+    ("aten::matmul", |call| {
+        Ok(matmul(&call.array(0)?, &call.array(1)?)?.into())
+    }),
+    ("aten::mm", |call| {
+        Ok(product(&call.array(0)?, &call.array(1)?)?.into())
+    }),
+    ("aten::mv", |call| {
+        Ok(matmul(&call.array(0)?, &call.array(1)?)?.into())
+    }),
+    ("aten::outer", |call| {
+        Ok(outer(&call.array(0)?, &call.array(1)?)?.into())
+    }),
     ("aten::tensordot", |call| {
-        Ok(tensordot(&call.array(0)?, &call.array(1)?, &call.ints(2)?, &call.ints(3)?)?.into())
+        Ok(tensordot(
+            &call.array(0)?,
+            &call.array(1)?,
+            &call.ints(2)?,
+            &call.ints(3)?,
+        )?
+        .into())
     }),
     ("aten::vdot", |call| {
         let left = call.unresolved(0)?.conjugated().resolved()?;
@@ -144,7 +171,9 @@ pub(super) fn tensordot(
     let left_dims = geometry::wrap_dims(left_dims, left.rank())?;
     let right_dims = geometry::wrap_dims(right_dims, right.rank())?;
     let others = |array: &Array, dims: &[usize]| -> Dims {
-        (0..array.rank()).filter(|dim| !dims.contains(dim)).collect()
+        (0..array.rank())
+            .filter(|dim| !dims.contains(dim))
+            .collect()
     };
     let (left_rest, right_rest) = (others(left, &left_dims), others(right, &right_dims));
     let size_of = |array: &Array, dims: &[usize]| -> usize {
@@ -196,7 +225,12 @@ fn kron(call: &Call<'_>) -> Result<Value, Problem> {
         }
         array.view(&sizes, strides, array.offset())
     };
-    let sizes: Dims = left.sizes().iter().zip(right.sizes()).map(|(a, b)| a * b).collect();
+    let sizes: Dims = left
+        .sizes()
+        .iter()
+        .zip(right.sizes())
+        .map(|(a, b)| a * b)
+        .collect();
     let product = multiply(&spread(&left, true)?, &spread(&right, false)?)?;
     Ok(reshape(&product, &sizes)?.into())
 }
@@ -214,7 +248,9 @@ fn cross(call: &Call<'_>) -> Result<Value, Problem> {
             .ok_or_else(|| Problem::invalid("no dimension has three elements"))?,
     };
     if sizes.get(dim) != Some(&3) {
-        return Err(Problem::invalid(format!("dimension {dim} must have three elements")));
+        return Err(Problem::invalid(format!(
+            "dimension {dim} must have three elements"
+        )));
     }
     let (left, right) = (left.expand(&sizes)?, right.expand(&sizes)?);
     let turned = |array: &Array, by: usize| {

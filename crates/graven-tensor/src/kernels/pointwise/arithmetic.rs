@@ -231,12 +231,6 @@ fn add_scaled(operands: &[Operand; 2], alpha: Scalar, subtracts: bool) -> Result
     })
 }
 
-/// The sum of two arrays.
-pub(crate) fn add(left: &Array, right: &Array) -> Result<Array, Problem> {
-    let operands = [Operand::Array(left.clone()), Operand::Array(right.clone())];
-    add_scaled(&operands, Scalar::Int(1), false)
-}
-
 /// The product of two operands.
 pub(crate) fn multiply(operands: &[Operand; 2]) -> Result<Array, Problem> {
     compute!(any, promoted(operands)?, C, O => {

@@ -26,7 +26,7 @@ use crate::promote::Promotion;
 use crate::scalar::Scalar;
 use crate::value::Value;
 
-pub(super) use arithmetic::{Arithmetic, add, multiply};
+pub(super) use arithmetic::{Arithmetic, multiply};
 pub(super) use math::Math;
 
 pub(super) const FAMILIES: [super::Table; 6] = [
