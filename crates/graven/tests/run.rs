@@ -22,23 +22,11 @@ fn main() {
     for (name, folder) in support::programs("cases") {
         for form in ["raw", "functional"] {
             let folder = folder.clone();
-            // Programs that need an operator which has no kernel yet are listed as ignored.
-            if std::env::var("TRACE").is_ok() {
-                eprintln!("{form} {name}");
-            }
-            let outcome = check(&folder, form == "functional");
-            let lacks_kernel = outcome.as_ref().is_err_and(lacks_kernel);
-            let trial = Trial::test(format!("{form}::{name}"), move || outcome);
-            trials.push(trial.with_ignored_flag(lacks_kernel));
+            let test = move || check(&folder, form == "functional");
+            trials.push(Trial::test(format!("{form}::{name}"), test));
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
-}
-
-fn lacks_kernel(failed: &Failed) -> bool {
-    failed
-        .message()
-        .is_some_and(|message| message.contains("has no kernel"))
 }
 
 fn check(folder: &Path, is_functional: bool) -> Result<(), Failed> {

@@ -182,7 +182,7 @@ enum Frame {
 /// behind it.
 fn pairs(array: &Array, padding: &[i64]) -> Result<Vec<(usize, i64, i64)>, Problem> {
     let count = padding.len() / 2;
-    if padding.len() % 2 != 0 || count > array.rank() {
+    if !padding.len().is_multiple_of(2) || count > array.rank() {
         return Err(Problem::invalid(format!(
             "{} numbers of padding do not fit a tensor of {} dimensions",
             padding.len(),

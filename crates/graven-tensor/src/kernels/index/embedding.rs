@@ -136,7 +136,7 @@ fn embedding_bag(call: &Call<'_>, padding: Option<i64>) -> Result<Value, Problem
         if mode == 1 {
             for (bag, size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
                 let size = <C as Element>::from_f64(*size as f64);
-                out[bag * width..(bag + 1) * width].iter_mut().for_each(|out| *out = *out / size);
+                out[bag * width..(bag + 1) * width].iter_mut().for_each(|out| *out /= size);
             }
         }
         let result = fresh.into_array(&[bags, width])?.converted(O::DTYPE)?;

@@ -155,12 +155,15 @@ pub(super) fn floating(dtype: DType) -> DType {
     }
 }
 
+/// Loads a tile: from a place, by a step.
+type Load<C> = Box<dyn Fn(usize, usize, &mut [C]) + Send + Sync>;
+
 /// Where the elements of an operand come from, as the type `C`.
 enum Source<C> {
     /// They are of the type already.
     Same(Data<C>),
     /// They are converted: from a place, by a step, into a tile.
-    Converted(Box<dyn Fn(usize, usize, &mut [C]) + Send + Sync>),
+    Converted(Load<C>),
     /// One value for all.
     Constant(C),
 }
