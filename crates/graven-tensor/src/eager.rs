@@ -41,6 +41,17 @@ impl Default for Eager {
     }
 }
 
+/// How an operator is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// By a kernel of its own.
+    Kernel,
+    /// By the operators that its formula calls.
+    Formula,
+    /// By its functional twin, whose results are written to the arguments.
+    Twin,
+}
+
 impl Eager {
     /// For the operators of a registry.
     pub fn new(registry: Arc<Registry>) -> Self {
@@ -55,6 +66,18 @@ impl Eager {
     /// The operators that can be called.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// How an operator is computed; `None` when it cannot be.
+    pub fn way(&self, id: OperatorId) -> Option<Way> {
+        if self.kernels.get(id.index()).copied().flatten().is_some() {
+            return Some(Way::Kernel);
+        }
+        if formula::exists(&self.registry.operator(id).name().to_string()) {
+            return Some(Way::Formula);
+        }
+        let twin = self.registry.functional_twin(id)?;
+        self.way(twin.operator).map(|_| Way::Twin)
     }
 
     /// Seeds the random number generator, as `torch.manual_seed` does.
@@ -134,10 +157,7 @@ impl Eager {
 
     /// Whether an operator can be computed: by a kernel, by a formula, or by its functional twin.
     pub fn can_call(&self, id: OperatorId) -> bool {
-        let has_kernel = |id: OperatorId| self.kernels.get(id.index()).copied().flatten().is_some();
-        let has_formula = |id| formula::exists(&self.registry.operator(id).name().to_string());
-        let twin = self.registry.functional_twin(id);
-        has_kernel(id) || has_formula(id) || twin.is_some_and(|twin| self.can_call(twin.operator))
+        self.way(id).is_some()
     }
 
     /// Calls the functional twin, and writes what it returns to the arguments.

@@ -26,7 +26,7 @@ mod value;
 pub use array::{Array, Data, Fresh};
 pub use call::Call;
 pub use checkpoint::Checkpoint;
-pub use eager::{Eager, default_value};
+pub use eager::{Eager, Way, default_value};
 pub use element::{Bool, Complex, Element, Float, Real};
 pub use error::{OperatorError, Problem};
 pub use kernels::{Kernel, has_kernel, kernel};
