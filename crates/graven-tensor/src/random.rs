@@ -12,6 +12,8 @@ const DEFAULT_SEED: u64 = 67_280_421_310_721;
 pub struct Generator {
     twister: Mt,
     seed: u64,
+    /// The second of a pair of normal numbers that a single draw left over.
+    pub(crate) next_normal: Option<f64>,
 }
 
 impl Default for Generator {
@@ -27,6 +29,7 @@ impl Generator {
         Self {
             twister: Mt::new(seed as u32),
             seed,
+            next_normal: None,
         }
     }
 

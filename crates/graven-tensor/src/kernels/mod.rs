@@ -13,6 +13,7 @@ mod layers;
 mod matmul;
 mod pointwise;
 mod query;
+mod random;
 mod rearrange;
 mod reduce;
 mod scan;
@@ -44,6 +45,7 @@ fn families() -> impl Iterator<Item = Table> {
     single.chain([
         join::KERNELS,
         query::KERNELS,
+        random::KERNELS,
         rearrange::KERNELS,
         reduce::KERNELS,
         scan::KERNELS,
