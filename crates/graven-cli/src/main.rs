@@ -4,9 +4,11 @@
 //! input is at fault, 2 the command line is.
 
 mod arguments;
+mod check;
 mod effects;
 mod functionalize;
 mod output;
+mod run;
 mod show;
 
 use std::process::ExitCode;
@@ -21,6 +23,8 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(arguments),
         Command::Functionalize(arguments) => functionalize::run(arguments),
         Command::Effects(arguments) => effects::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

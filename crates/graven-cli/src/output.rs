@@ -34,6 +34,30 @@ pub(crate) enum Failure {
         path: PathBuf,
         source: FunctionalizeError,
     },
+    /// A file of tensors cannot be used.
+    #[error("{0}")]
+    Tensors(graven::tensor_file::TensorFileError),
+    /// The inputs cannot be used.
+    #[error("cannot run {}: {source}", path.display())]
+    Inputs {
+        path: PathBuf,
+        source: graven::evaluate::InputError,
+    },
+    /// The program cannot be run.
+    #[error("cannot run {}: {source}", path.display())]
+    Run {
+        path: PathBuf,
+        source: graven::RuntimeError,
+    },
+    /// A pass changed what the program computes.
+    #[error("{}: {pass} changes the values on {inputs}: {place}: {what}", path.display())]
+    Differs {
+        path: PathBuf,
+        pass: &'static str,
+        inputs: String,
+        place: String,
+        what: String,
+    },
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
@@ -44,7 +68,25 @@ pub(crate) fn report(failure: &Failure) {
     let style = clap::builder::styling::AnsiColor::Red.on_default().bold();
     let mut out = anstream::stderr().lock();
     // Nothing is left to do when standard error is closed.
-    let _ = writeln!(out, "{style}error{style:#}: {failure}");
+    let mut text = failure.to_string();
+    // Causes that the message does not tell already.
+    let mut cause = std::error::Error::source(failure);
+    while let Some(error) = cause {
+        let told = error.to_string();
+        if !text.contains(&told) {
+            text = format!("{text}\n  because {told}");
+        }
+        cause = error.source();
+    }
+    let _ = writeln!(out, "{style}error{style:#}: {text}");
+}
+
+/// Prints a note to standard error.
+pub(crate) fn note(text: &str) {
+    let style = clap::builder::styling::AnsiColor::Yellow.on_default();
+    let mut out = anstream::stderr().lock();
+    // Nothing is left to do when standard error is closed.
+    let _ = writeln!(out, "{style}note{style:#}: {text}");
 }
 
 /// Prints a result to standard output.

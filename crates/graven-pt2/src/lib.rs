@@ -21,10 +21,12 @@ mod old_layout;
 mod payload;
 mod pickle;
 mod read;
+mod sample;
 mod state;
 mod torch_save;
 mod write;
 
 pub use error::{PickleError, Pt2Error};
 pub use read::{read, read_bytes, read_model_json, read_with_schemas};
+pub use sample::{SampleInput, sample_inputs};
 pub use write::{model_json, write, write_bytes};

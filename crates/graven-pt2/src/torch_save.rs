@@ -71,7 +71,10 @@ pub(crate) fn add_tensors(
 }
 
 /// The archive's top folder, with its slash, and the pickle.
-fn find_pickle<'a>(archive: &'a Archive, path: &str) -> Result<(&'a str, &'a [u8]), Pt2Error> {
+pub(crate) fn find_pickle<'a>(
+    archive: &'a Archive,
+    path: &str,
+) -> Result<(&'a str, &'a [u8]), Pt2Error> {
     for (entry_path, entry) in archive.entries() {
         if let Some(folder) = entry_path.strip_suffix("data.pkl")
             && (folder.is_empty() || folder.find('/') == Some(folder.len() - 1))

@@ -229,6 +229,15 @@ impl Array {
         self
     }
 
+    /// The same values over a storage of its own: later writes to either do not show in the other.
+    /// Nothing is copied until one is written.
+    pub fn fork(&self) -> Self {
+        Self {
+            storage: self.storage.fork(),
+            ..self.clone()
+        }
+    }
+
     /// A view of the same storage with another geometry, bits kept.
     ///
     /// # Errors

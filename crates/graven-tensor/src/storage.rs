@@ -173,6 +173,17 @@ impl Storage {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// A storage of its own with the same bytes, which are copied when either is written.
+    pub fn fork(&self) -> Self {
+        let buffer = self.snapshot();
+        let bytes = buffer.bytes().len();
+        Self(Arc::new(Cell {
+            buffer: RwLock::new(buffer),
+            version: AtomicU64::new(0),
+            bytes: AtomicUsize::new(bytes),
+        }))
+    }
+
     /// Changes the elements, and counts the version up. The change must not read the storage.
     pub(crate) fn write<T: Element, R>(
         &self,

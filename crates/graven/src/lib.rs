@@ -22,6 +22,8 @@
 //! The program type is [`ExportedProgram`]; [`text`] prints it as torch does, [`verify`] checks
 //! it, [`effects`](effects()) says what it does to its inputs and its state.
 
+pub mod compare;
+pub mod evaluate;
 mod program;
 pub mod tensor_file;
 

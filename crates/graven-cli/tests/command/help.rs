@@ -9,6 +9,8 @@ fn help_of_each_command_has_examples() {
         &["show", "--help"],
         &["functionalize", "--help"],
         &["effects", "--help"],
+        &["run", "--help"],
+        &["check", "--help"],
     ] {
         let help = graven(arguments).success();
         assert!(help.contains("Examples:"), "{arguments:?}: {help}");

@@ -9,6 +9,7 @@ mod bad_input;
 mod effects;
 mod functionalize;
 mod help;
+mod run;
 mod show;
 mod streams;
 

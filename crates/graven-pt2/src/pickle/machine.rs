@@ -305,6 +305,8 @@ impl Machine<'_> {
             Function::OrderedDict if arguments.is_empty() => Some(Value::Dict(Vec::new())),
             Function::Tensor | Function::TypedTensor => self.tensor(function, arguments),
             Function::Parameter | Function::ParameterWithState => self.parameter(arguments),
+            Function::FromType => self.from_type(arguments),
+            Function::Set => self.set(arguments),
             _ => None,
         };
         let value = value.ok_or_else(|| self.expects("other arguments for that function"))?;
@@ -347,6 +349,41 @@ impl Machine<'_> {
             requires_grad,
             is_parameter: false,
         }))
+    }
+
+    /// `(function, type, arguments, state)`: what the function makes of the arguments. The state
+    /// is that of Python attributes, which no program reads.
+    fn from_type(&self, arguments: &[ValueId]) -> Option<Value> {
+        let &[function, kind, arguments, _state] = arguments else {
+            return None;
+        };
+        let is_tensor = *self.value(kind) == Value::Function(Function::TensorType);
+        let (Value::Function(function), Value::Tuple(arguments)) =
+            (self.value(function), self.value(arguments))
+        else {
+            return None;
+        };
+        match function {
+            Function::Tensor | Function::TypedTensor if is_tensor => {
+                self.tensor(*function, arguments)
+            }
+            Function::Parameter | Function::ParameterWithState if is_tensor => {
+                self.parameter(arguments)
+            }
+            _ => None,
+        }
+    }
+
+    /// `(items,)`: read as the list of its items.
+    fn set(&self, arguments: &[ValueId]) -> Option<Value> {
+        match arguments {
+            [] => Some(Value::List(Vec::new())),
+            [items] => match self.value(*items) {
+                Value::List(items) | Value::Tuple(items) => Some(Value::List(items.clone())),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// `(tensor, requires_grad, hooks[, state])`

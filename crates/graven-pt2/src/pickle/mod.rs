@@ -13,7 +13,7 @@ mod value;
 
 pub use error::PickleError;
 pub(crate) use machine::run;
-pub(crate) use value::{Pickle, TensorRef, Value};
+pub(crate) use value::{Pickle, TensorRef, Value, ValueId};
 
 #[cfg(test)]
 mod tests;

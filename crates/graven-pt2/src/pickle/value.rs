@@ -65,6 +65,12 @@ pub(crate) enum Function {
     Parameter,
     /// `torch._utils._rebuild_parameter_with_state`
     ParameterWithState,
+    /// `torch._tensor._rebuild_from_type_v2`, which calls another function.
+    FromType,
+    /// `torch.Tensor`, as a type.
+    TensorType,
+    /// `set`
+    Set,
     /// `torch.FloatStorage` and the like.
     StorageType(DType),
     /// `torch.storage.UntypedStorage`
@@ -82,6 +88,9 @@ impl Function {
             ("torch._utils", "_rebuild_tensor_v3") => Self::TypedTensor,
             ("torch._utils", "_rebuild_parameter") => Self::Parameter,
             ("torch._utils", "_rebuild_parameter_with_state") => Self::ParameterWithState,
+            ("torch._tensor", "_rebuild_from_type_v2") => Self::FromType,
+            ("torch", "Tensor") | ("torch.nn.parameter", "Parameter") => Self::TensorType,
+            ("builtins" | "__builtin__", "set") => Self::Set,
             ("torch.storage", "UntypedStorage") | ("torch", "UntypedStorage") => {
                 Self::UntypedStorage
             }

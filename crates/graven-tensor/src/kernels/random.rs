@@ -214,7 +214,7 @@ fn blocks(
         }
     };
     values.chunks_exact_mut(16).for_each(block);
-    if count % 16 != 0 {
+    if !count.is_multiple_of(16) {
         let last = &mut values[count - 16..];
         last.iter_mut().for_each(|value| *value = draw(generator));
         block(last);
