@@ -305,7 +305,7 @@ impl Machine<'_> {
             Function::OrderedDict if arguments.is_empty() => Some(Value::Dict(Vec::new())),
             Function::Tensor | Function::TypedTensor => self.tensor(function, arguments),
             Function::Parameter | Function::ParameterWithState => self.parameter(arguments),
-            Function::FromType => self.from_type(arguments),
+            Function::FromType => self.typed(arguments),
             Function::Set => self.set(arguments),
             _ => None,
         };
@@ -353,7 +353,7 @@ impl Machine<'_> {
 
     /// `(function, type, arguments, state)`: what the function makes of the arguments. The state
     /// is that of Python attributes, which no program reads.
-    fn from_type(&self, arguments: &[ValueId]) -> Option<Value> {
+    fn typed(&self, arguments: &[ValueId]) -> Option<Value> {
         let &[function, kind, arguments, _state] = arguments else {
             return None;
         };
