@@ -5,6 +5,9 @@
 //! tensors with true aliasing, and printed with the metadata that came out. `PROGRAMS=N` makes N
 //! of them instead of a few hundred.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::fmt::Write as _;
