@@ -3,12 +3,14 @@
 
 usage: record.py [OPERATOR ...]
        record.py --list [OPERATOR ...]
+       record.py --all [OPERATOR ...]
 
 Needs torch 2.15. Runs each operator's samples (`record/FAMILY.py` makes them) and writes
 `recorded/OPERATOR.jsonl`, a sample a line; without arguments for all operators that have
 samples. An operator is named as `aten::add.Tensor`; `aten::add` stands for all of its overloads,
 and the name of a family (`pointwise`) for the whole family.
-`--list` prints how many samples each has, and writes nothing.
+`--list` prints how many samples each has, and writes nothing. Of many samples a part is written,
+with `--all` all are: to work on a kernel, not to be kept.
 
 The same torch gives the same files: samples are drawn by the operator's name alone.
 """
@@ -44,10 +46,13 @@ def main(arguments):
     chosen = {argument for argument in arguments if not argument.startswith("-")}
     FOLDER.mkdir(exist_ok=True)
     total, failures = 0, []
+    if not chosen and not only_list:
+        for path in FOLDER.glob("*.jsonl"):
+            path.unlink()
     for name, (family, generator) in sorted(record.load().items()):
         if not is_chosen(name, family, chosen):
             continue
-        lines = encode.lines(name, generator, failures)
+        lines = encode.lines(name, generator, failures, "--all" in arguments)
         total += len(lines)
         if only_list:
             print(f"{len(lines):5} {family:10} {name}")

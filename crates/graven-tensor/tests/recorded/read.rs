@@ -122,9 +122,10 @@ fn value(json: &Json, inputs: &mut Vec<Tensor>) -> Result<Value, Wrong> {
         }
         Json::Object(object) if object.contains_key("sizes") => {
             let place = place(json)?;
-            let storage = match object.contains_key("view") {
-                true => input(json, inputs, "view")?.array().storage().clone(),
-                false => storage(place.dtype, text(&json["storage"])?)?,
+            let key = place.dtype.short_name();
+            let storage = match json[key].is_number() {
+                true => input(json, inputs, key)?.array().storage().clone(),
+                false => storage(place.dtype, text(&json[key])?)?,
             };
             let tensor = Tensor::new(array(storage, &place)?);
             inputs.push(tensor.clone());
@@ -188,27 +189,28 @@ fn plain(json: &Json) -> Result<Value, Wrong> {
 }
 
 fn expected(json: &Json) -> Result<Expected, Wrong> {
-    let number = |key: &str| json.get(key).and_then(Json::as_u64);
     if let Json::Array(items) = json {
         let items = items.iter().map(expected);
         return Ok(Expected::List(items.collect::<Result<_, _>>()?));
     }
-    if let Some(number) = number("input") {
+    if let Some(number) = json.get("input").and_then(Json::as_u64) {
         return Ok(Expected::Input(number as usize));
-    }
-    if let Some(number) = number("view") {
-        return Ok(Expected::View(number as usize, Box::new(place(json)?)));
     }
     if json.get("sizes").is_none() {
         return plain(json).map(Expected::Plain);
     }
     let place = place(json)?;
-    let values = numbers(place.dtype, text(&json["values"])?)?;
+    let content = &json[place.dtype.short_name()];
+    if let Some(number) = content.as_u64() {
+        return Ok(Expected::View(number as usize, Box::new(place)));
+    }
+    let values = numbers(place.dtype, text(content)?)?;
     Ok(Expected::Fresh(Box::new(place), values))
 }
 
 fn place(json: &Json) -> Result<Place, Wrong> {
-    let name = text(&json["dtype"])?;
+    let mut keys = json.as_object().into_iter().flat_map(|object| object.keys());
+    let dtype = keys.find_map(|key| DType::from_short_name(key));
     let dims = |key: &str| -> Result<Dims, Wrong> {
         let dims = list(json.get(key))?.iter();
         let dim = |dim: &Json| dim.as_u64().ok_or_else(|| format!("{dim} is no size"));
@@ -221,7 +223,7 @@ fn place(json: &Json) -> Result<Place, Wrong> {
         None => geometry::contiguous_strides(&sizes),
     };
     Ok(Place {
-        dtype: DType::from_name(name).ok_or_else(|| format!("{name} is no dtype"))?,
+        dtype: dtype.ok_or_else(|| format!("{json} has no dtype"))?,
         sizes,
         strides,
         offset: json.get("offset").and_then(Json::as_u64).unwrap_or(0) as usize,

@@ -10,14 +10,14 @@ A line is an object:
 Values: null, true, 1, 1.5, "text", lists; {"float": "nan"}, {"complex": "1 -2"},
 {"dtype": "float32"}, {"layout": ...}, {"device": ...}, {"memory_format": ...}.
 
-Input tensors are numbered as they come. One is its whole storage and a geometry:
-{"dtype": "float32", "storage": "1 2 3 4", "sizes": [2, 2], "strides": [1, 2], "offset": 0};
+Input tensors are numbered as they come. One is its whole storage, under the short name of its
+dtype, and a geometry: {"f32": "1 2 3 4", "sizes": [2, 2], "strides": [1, 2], "offset": 0};
 strides are left out when they are contiguous ones, offset when it is 0. One over the storage of
-an earlier one has "view": NUMBER for "storage"; the same tensor again is {"input": NUMBER}.
-Bits are "conjugate": true, "negative": true.
+an earlier one has that one's number instead: {"f32": 0, ...}; the same tensor again is
+{"input": NUMBER}. Bits are "conjugate": true, "negative": true.
 
-Result tensors are {"input": NUMBER}, a "view" of an input, or fresh with their elements in order:
-{"dtype": "float32", "values": "1 2 3 4", "sizes": [2, 2]}, strides as above.
+Result tensors are {"input": NUMBER}, a view of an input as above, or fresh, with their elements
+in order: {"f32": "1 2 3 4", "sizes": [2, 2]}, strides as above.
 """
 import json
 import math
@@ -27,6 +27,15 @@ import torch
 
 from . import Call
 from .make import Make
+
+SHORT = {
+    torch.bool: "b8", torch.uint8: "u8", torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
+    torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.complex64: "c64",
+    torch.complex128: "c128",
+}
+
+# How many samples are kept of core operators, and of others.
+MOST_CORE, MOST = 56, 24
 
 REFUSED_DTYPE = (
     "not implemented for",
@@ -128,8 +137,8 @@ class Inputs:
         base = self.number(lambda other: pointer(other) == pointer(tensor))
         self.tensors.append(tensor)
         if base is not None:
-            return {"dtype": name(tensor.dtype), "view": base} | place(tensor)
-        return {"dtype": name(tensor.dtype), "storage": numbers(whole_storage(tensor))} | place(tensor)
+            return {SHORT[tensor.dtype]: base} | place(tensor)
+        return {SHORT[tensor.dtype]: numbers(whole_storage(tensor))} | place(tensor)
 
     def result(self, tensor):
         number = self.number(lambda other: other is tensor)
@@ -137,19 +146,27 @@ class Inputs:
             return {"input": number}
         base = self.number(lambda other: pointer(other) == pointer(tensor))
         if base is not None and tensor.untyped_storage().nbytes():
-            return {"dtype": name(tensor.dtype), "view": base} | place(tensor)
+            return {SHORT[tensor.dtype]: base} | place(tensor)
         return elements(tensor)
 
 
 def elements(tensor):
     values = numbers(tensor.resolve_conj().resolve_neg().contiguous().flatten())
-    return {"dtype": name(tensor.dtype), "values": values} | geometry(tensor)
+    return {SHORT[tensor.dtype]: values} | geometry(tensor)
+
+
+def is_defined(tensor):
+    """Whether it is a tensor at all: what a backward was not asked for is not."""
+    try:
+        return tensor.device is not None
+    except RuntimeError:
+        return False
 
 
 def value(item, tensor):
     """Any value; `tensor` encodes those that are tensors."""
     if isinstance(item, torch.Tensor):
-        return tensor(item)
+        return tensor(item) if is_defined(item) else None
     if isinstance(item, (list, tuple)):
         return [value(part, tensor) for part in item]
     if item is None or isinstance(item, (bool, int, str)):
@@ -216,8 +233,17 @@ def line(function, call):
     return json.dumps(encoded, separators=(",", ":"))
 
 
-def lines(operator, generator, failures):
-    """The lines of all samples of an operator. Calls that went wrong are added to `failures`."""
+def thinned(lines, most):
+    """At most so many lines: all errors, and others evenly."""
+    errors = [line for line in lines if line.endswith(',"error":true}')]
+    most = max(most - len(errors), most // 2)
+    others = [line for line in lines if line not in set(errors)]
+    step = max(len(others) / most, 1)
+    return [others[int(place * step)] for place in range(min(most, len(others)))] + errors
+
+
+def lines(operator, generator, failures, all_of_them):
+    """The lines of an operator's samples. Calls that went wrong are added to `failures`."""
     function = overload(operator)
     result, seen = [], set()
     for number, call in enumerate(generator(Make(operator))):
@@ -232,4 +258,6 @@ def lines(operator, generator, failures):
         if encoded is not None and encoded not in seen:
             seen.add(encoded)
             result.append(encoded)
-    return result
+    if all_of_them:
+        return result
+    return thinned(result, MOST_CORE if torch.Tag.core in function.tags else MOST)

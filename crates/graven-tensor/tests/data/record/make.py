@@ -27,7 +27,8 @@ def special(dtype):
     info = torch.finfo(dtype)
     reals = [0.0, -0.0, 1.0, -1.0, INF, -INF, NAN, info.max, info.min, info.tiny, info.eps, 0.5, -0.5, 1.5, 2.5, -2.5]
     if dtype.is_complex:
-        return [complex(value, other) for value, other in zip(reals[:4] + reals[11:], [0.0, 1.0, -1.0, -0.0, 2.0])]
+        # What becomes of complex zeros and infinities hangs on how a division is written.
+        return [complex(value, other) for value, other in zip([*reals[2:4], *reals[11:]], [-1.0, 1.0, 2.0, -0.5, 3.0])]
     return reals
 
 
@@ -77,8 +78,8 @@ class Make:
     def special_pair(self, dtype):
         """Two tensors that pair edge values with edge values."""
         values = special(dtype)
-        left = [value for value in values for _ in range(5)]
-        right = [values[(place * 7 + step) % len(values)] for place in range(len(values)) for step in range(5)]
+        left = [value for value in values for _ in range(2)]
+        right = [values[(place * 7 + step * 3) % len(values)] for place in range(len(values)) for step in range(2)]
         return self.values(left, dtype), self.values(right, dtype)
 
     def tensor(self, sizes, dtype=torch.float32, layout="contiguous", low=None, high=None):
