@@ -18,6 +18,7 @@ use crate::call::Call;
 use crate::error::{OperatorError, Problem};
 use crate::geometry;
 use crate::kernels::{self, Kernel};
+use crate::promote;
 use crate::random::Generator;
 use crate::storage::Storage;
 use crate::tensor::Tensor;
@@ -310,6 +311,7 @@ fn write(
         }
         (Value::Tensor(tensor), Value::Tensor(result)) => {
             let result = result.array();
+            check_cast(result.dtype(), tensor.array().dtype())?;
             if is_out {
                 resize(tensor, result.sizes(), result.strides())?;
             }
@@ -330,6 +332,18 @@ fn write(
         }
         // An optional argument that is `None` is not written.
         _ => Ok(()),
+    }
+}
+
+/// A result may be written as a dtype of the same category or a higher one.
+fn check_cast(result: DType, target: DType) -> Result<(), Problem> {
+    match promote::category(result) <= promote::category(target) {
+        true => Ok(()),
+        false => Err(Problem::invalid(format!(
+            "a result of {} cannot be written to a tensor of {}",
+            result.name(),
+            target.name()
+        ))),
     }
 }
 

@@ -229,7 +229,42 @@ pub fn elementwise_strides(sizes: &[usize], operands: &[&[usize]]) -> Dims {
     if operands.is_empty() || all(is_contiguous) {
         return contiguous_strides(sizes);
     }
-    strides_in_order(sizes, iteration_order(sizes, operands).into_iter())
+    if sizes.len() == 4 && all(is_channels_last) {
+        return channels_last_strides(sizes);
+    }
+    let first = operands[0];
+    if operands.iter().all(|strides| *strides == first) && is_dense(sizes, first) {
+        return Dims::from_slice(first);
+    }
+    ordered_strides(sizes, operands)
+}
+
+/// Strides of a copy that keeps the layout: the same where there are no gaps and no overlaps, in
+/// the same order elsewhere.
+pub fn preserved_strides(sizes: &[usize], strides: &[usize]) -> Dims {
+    match is_dense(sizes, strides) {
+        true => Dims::from_slice(strides),
+        false => elementwise_strides(sizes, &[strides]),
+    }
+}
+
+/// Whether elements stand without gaps and overlaps, in any order of the dimensions.
+pub fn is_dense(sizes: &[usize], strides: &[usize]) -> bool {
+    let mut order: Dims = (0..sizes.len()).filter(|dim| sizes[*dim] != 1).collect();
+    order.sort_by_key(|dim| strides[*dim]);
+    is_in_order(sizes, strides, order.into_iter())
+}
+
+/// Strides of the result where operands do not all have its sizes, or some are numbers: even
+/// contiguous ones are put in order then, which shows where dimensions have 1 element or none.
+pub fn ordered_strides(sizes: &[usize], operands: &[&[usize]]) -> Dims {
+    let mut strides = Dims::from_elem(0, sizes.len());
+    let mut stride = 1_usize;
+    for dim in iteration_order(sizes, operands) {
+        strides[dim] = stride;
+        stride = stride.saturating_mul(sizes[dim]);
+    }
+    strides
 }
 
 /// The order in which `TensorIterator` walks the dimensions, the innermost first: by stride, where

@@ -8,7 +8,7 @@ use crate::scalar::Scalar;
 use crate::value::Value;
 
 /// Where a dtype stands among those of its category; for promotion within it.
-fn category(dtype: DType) -> u8 {
+pub(crate) fn category(dtype: DType) -> u8 {
     match dtype {
         DType::Bool => 0,
         dtype if dtype.is_complex() => 3,

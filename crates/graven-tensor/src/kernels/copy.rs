@@ -42,7 +42,7 @@ pub(super) fn strides_in(array: &Array, format: MemoryFormat) -> Result<Dims, Pr
 
 /// Strides of a copy that keeps the order of the dimensions.
 pub(super) fn preserved(array: &Array) -> Dims {
-    geometry::elementwise_strides(array.sizes(), &[array.strides()])
+    geometry::preserved_strides(array.sizes(), array.strides())
 }
 
 fn clone(call: &Call<'_>) -> Result<Value, Problem> {

@@ -1,11 +1,16 @@
 //! Activation functions.
 
+use graven_ir::DType;
+
 use super::super::Table;
-use super::{Math, Operand, compute, float_unary, map, one, two};
+use super::unary::logistic;
+use super::{Math, Operand, compute, float_unary, map, map_into, one, two};
+use crate::array::Array;
 use crate::call::Call;
-use crate::element::Element;
+use crate::element::Complex;
 use crate::error::Problem;
 use crate::geometry::Dims;
+use crate::scalar::Scalar;
 use crate::value::Value;
 
 /// Functions of floats alone: integers are refused, as torch does.
@@ -42,44 +47,25 @@ pub(super) const KERNELS: Table = &[
     ),
     ("aten::hardswish", |call| {
         activation!(call, x => {
-            let zero: C = C::of(0.0);
-            x * (x + C::of(3.0)).max(zero).min(C::of(6.0)) / C::of(6.0)
+            x * between(x + C::of(3.0), C::of(0.0), C::of(6.0)) / C::of(6.0)
         })
     }),
-    ("aten::hardtanh", |call| clamped(call)),
+    ("aten::hardtanh", |call| {
+        clamped(call, call.scalar(1)?, call.scalar(2)?)
+    }),
     ("aten::leaky_relu", |call| {
         let slope = call.float(1)?;
         activation!(call, x => if x > C::of(0.0) { x } else { x * C::of(slope) })
     }),
-    (
-        "aten::log_sigmoid",
-        |call| activation!(call, x => log_sigmoid(x)),
-    ),
+    ("aten::log_sigmoid", |call| {
+        let [result, _] = log_sigmoid_forward(call)?;
+        Ok(result.into())
+    }),
     ("aten::log_sigmoid_forward", |call| {
-        let result: Result<Value, Problem> = activation!(call, x => log_sigmoid(x));
-        let buffer = crate::array::Array::zeros(call.array(0)?.dtype(), &[0])?;
-        Ok(Value::List(vec![result?, buffer.into()]))
+        Ok(log_sigmoid_forward(call)?.into())
     }),
-    ("aten::logit", |call| {
-        let bound = call.optional_float(1)?;
-        float_unary!(call, x => {
-            let x = match bound {
-                Some(bound) => x.max(C::of(bound)).min(C::of(1.0 - bound)),
-                None => x,
-            };
-            (x / (C::of(1.0) - x)).logarithm()
-        })
-    }),
-    ("aten::special_logit", |call| {
-        let bound = call.optional_float(1)?;
-        float_unary!(call, x => {
-            let x = match bound {
-                Some(bound) => x.max(C::of(bound)).min(C::of(1.0 - bound)),
-                None => x,
-            };
-            (x / (C::of(1.0) - x)).logarithm()
-        })
-    }),
+    ("aten::logit", logit),
+    ("aten::special_logit", logit),
     ("aten::mish", |call| {
         activation!(call, x => {
             x * x.exponential().ln_1p().hyperbolic_tangent()
@@ -89,14 +75,7 @@ pub(super) const KERNELS: Table = &[
     ("aten::_prelu_kernel", prelu),
     ("aten::relu", relu),
     ("aten::relu6", |call| {
-        let operand = Operand::at(call, 0)?;
-        compute!(number, operand.dtype(), C, O => {
-            let six = C::from_i64(6);
-            let apply = one(|x: C| {
-                if x < C::default() { C::default() } else if x > six { six } else { x }
-            });
-            Ok(map::<C, C, O>(&[operand], &apply)?.into())
-        })
+        clamped(call, Scalar::Int(0), Scalar::Int(6))
     }),
     ("aten::selu", |call| {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
@@ -106,10 +85,7 @@ pub(super) const KERNELS: Table = &[
             false => x.exp_m1() * C::of(ALPHA * SCALE),
         })
     }),
-    (
-        "aten::silu",
-        |call| activation!(call, x => x / (C::of(1.0) + (-x).exponential())),
-    ),
+    ("aten::silu", silu),
     ("aten::softplus", |call| {
         let (beta, threshold) = (call.float(1)?, call.float(2)?);
         activation!(call, x => {
@@ -120,19 +96,83 @@ pub(super) const KERNELS: Table = &[
             }
         })
     }),
-    ("aten::softshrink", |call| {
-        let bound = call.float(1)?;
-        activation!(call, x => {
-            let bound: C = C::of(bound);
-            if x > bound { x - bound } else if x < -bound { x + bound }
-            else if x.is_nan() { x } else { C::of(0.0) }
-        })
-    }),
+    ("aten::softshrink", soft_shrink),
     ("aten::threshold", threshold),
 ];
 
 fn hard_sigmoid<M: Math>(x: M) -> M {
-    (x + M::of(3.0)).max(M::of(0.0)).min(M::of(6.0)) / M::of(6.0)
+    between(x + M::of(3.0), M::of(0.0), M::of(6.0)) / M::of(6.0)
+}
+
+/// Within bounds; what is not a number stays so.
+fn between<T: PartialOrd>(x: T, low: T, high: T) -> T {
+    if x < low {
+        low
+    } else if x > high {
+        high
+    } else {
+        x
+    }
+}
+
+/// `log(x / (1 − x))`, x within `bound` of 0 and 1.
+fn logit(call: &Call<'_>) -> Result<Value, Problem> {
+    let bound = call.optional_float(1)?;
+    float_unary!(call, x => {
+        let x = match bound {
+            Some(bound) => between(x, C::of(bound), C::of(1.0 - bound)),
+            None => x,
+        };
+        (x / (C::of(1.0) - x)).logarithm()
+    })
+}
+
+/// The result is contiguous, and so is the buffer of what the backward pass needs.
+fn log_sigmoid_forward(call: &Call<'_>) -> Result<[Array; 2], Problem> {
+    let array = call.array(0)?.contiguous()?;
+    let operands = [Operand::Array(array)];
+    compute!(float, operands[0].dtype(), C, O => {
+        let buffer = one(|x: C| (-x.abs()).exponential());
+        let buffer = map::<C, C, O>(&operands, &buffer)?;
+        let result = map::<C, C, O>(&operands, &one(log_sigmoid::<C>))?;
+        Ok([result, buffer])
+    })
+}
+
+/// `softshrink(self, lambd=0.5)`
+fn soft_shrink(call: &Call<'_>) -> Result<Value, Problem> {
+    let bound = call.float(1)?;
+    if bound < 0.0 {
+        return Err(Problem::invalid(format!(
+            "lambd must not be negative, found {bound}"
+        )));
+    }
+    activation!(call, x => {
+        let bound: C = C::of(bound);
+        if x > bound { x - bound } else if x < -bound { x + bound }
+        else if x.is_nan() { x } else { C::of(0.0) }
+    })
+}
+
+/// `x · σ(x)`
+fn silu(call: &Call<'_>) -> Result<Value, Problem> {
+    let operand = Operand::at(call, 0)?;
+    match operand.dtype() {
+        DType::Complex64 => Ok(map::<Complex<f32>, _, Complex<f32>>(
+            &[operand],
+            &one(|z: Complex<f32>| z * logistic(z)),
+        )?
+        .into()),
+        DType::Complex128 => Ok(map::<Complex<f64>, _, Complex<f64>>(
+            &[operand],
+            &one(|z: Complex<f64>| z * logistic(z)),
+        )?
+        .into()),
+        dtype => compute!(float, dtype, C, O => {
+            let apply = one(|x: C| x / (C::of(1.0) + (-x).exponential()));
+            Ok(map::<C, C, O>(&[operand], &apply)?.into())
+        }),
+    }
 }
 
 fn log_sigmoid<M: Math>(x: M) -> M {
@@ -160,7 +200,8 @@ fn gelu(call: &Call<'_>) -> Result<Value, Problem> {
         }
         None | Some("none") => activation!(call, x => {
             let half = C::of(0.5);
-            x * half * ((x * C::of(std::f64::consts::FRAC_1_SQRT_2)).error_function() + C::of(1.0))
+            let part = (x * C::of(std::f64::consts::FRAC_1_SQRT_2)).error_function();
+            x * half * (part + C::of(1.0))
         }),
         Some(other) => Err(Problem::invalid(format!(
             "approximate must be `none` or `tanh`, found `{other}`"
@@ -195,14 +236,15 @@ fn relu(call: &Call<'_>) -> Result<Value, Problem> {
     })
 }
 
-/// `hardtanh(self, min_val=-1, max_val=1)`
-fn clamped(call: &Call<'_>) -> Result<Value, Problem> {
-    let (low, high) = (call.scalar(1)?, call.scalar(2)?);
-    let operand = Operand::at(call, 0)?;
-    compute!(number, operand.dtype(), C, O => {
+/// `hardtanh(self, min_val=-1, max_val=1)`: the result has the dtype and the strides of `self`.
+fn clamped(call: &Call<'_>, low: Scalar, high: Scalar) -> Result<Value, Problem> {
+    let array = call.array(0)?;
+    let layout = |_: &[usize]| super::super::copy::preserved(&array);
+    let operands = [Operand::Array(array.clone())];
+    compute!(number, array.dtype(), C, O => {
         let (low, high) = (low.to::<C>(), high.to::<C>());
-        let apply = one(|x: C| if x < low { low } else if x > high { high } else { x });
-        Ok(map::<C, C, O>(&[operand], &apply)?.into())
+        let apply = one(|x: C| between(x, low, high));
+        Ok(map_into::<C, C, O>(&operands, Some(&layout), &apply)?.into())
     })
 }
 
@@ -219,8 +261,15 @@ fn threshold(call: &Call<'_>) -> Result<Value, Problem> {
 /// `prelu(self, weight)`: one weight for each channel, which is dimension 1.
 fn prelu(call: &Call<'_>) -> Result<Value, Problem> {
     let (array, weight) = (call.array(0)?, call.array(1)?);
+    if array.dtype() != weight.dtype() {
+        return Err(Problem::OtherDType {
+            expected: array.dtype(),
+            found: weight.dtype(),
+        });
+    }
     let weight = match (weight.numel(), array.rank()) {
-        (1, _) | (_, 0 | 1) => weight,
+        (1, _) => weight.view(&[], Dims::new(), weight.offset())?,
+        (_, 0 | 1) => weight,
         (count, rank) if weight.rank() == 1 => {
             let mut sizes = Dims::from_elem(1, rank);
             sizes[1] = count;

@@ -11,6 +11,16 @@ use crate::error::Problem;
 use crate::scalar::Scalar;
 use crate::value::Value;
 
+/// A function of two operands, for floats alone.
+macro_rules! floats_binary {
+    ($call:expr, $x:ident, $y:ident => $body:expr) => {{
+        let operands = pair($call)?;
+        compute!(float, promoted(&operands)?, C, O => {
+            Ok(map::<C, C, O>(&operands, &two(|$x: C, $y: C| -> C { $body }))?.into())
+        })
+    }};
+}
+
 pub(super) const KERNELS: Table = &[
     ("aten::__and__.Scalar", |call| bitwise(call, |a, b| a & b)),
     ("aten::__and__.Tensor", |call| bitwise(call, |a, b| a & b)),
@@ -37,6 +47,7 @@ pub(super) const KERNELS: Table = &[
     ("aten::bitwise_and.Tensor", |call| {
         bitwise(call, |a, b| a & b)
     }),
+    ("aten::bitwise_left_shift.Scalar_Tensor", shift_left),
     ("aten::bitwise_left_shift.Tensor", shift_left),
     ("aten::bitwise_left_shift.Tensor_Scalar", shift_left),
     ("aten::bitwise_or.Scalar", |call| {
@@ -48,6 +59,7 @@ pub(super) const KERNELS: Table = &[
     ("aten::bitwise_or.Tensor", |call| {
         bitwise(call, |a, b| a | b)
     }),
+    ("aten::bitwise_right_shift.Scalar_Tensor", shift_right),
     ("aten::bitwise_right_shift.Tensor", shift_right),
     ("aten::bitwise_right_shift.Tensor_Scalar", shift_right),
     ("aten::bitwise_xor.Scalar", |call| {
@@ -85,19 +97,21 @@ pub(super) const KERNELS: Table = &[
     ("aten::fmin", |call| extreme(call, Extreme::MinNumber)),
     ("aten::fmod.Scalar", |call| remainder(call, Rest::Dividend)),
     ("aten::fmod.Tensor", |call| remainder(call, Rest::Dividend)),
-    ("aten::gcd", gcd),
+    ("aten::gcd", |call| gcd(call, false)),
     ("aten::heaviside", heaviside),
     (
         "aten::hypot",
-        |call| float_binary!(pair(call)?, x, y => x.hypot(y)),
+        |call| floats_binary!(call, x, y => x.hypot(y)),
     ),
+    ("aten::lcm", |call| gcd(call, true)),
+    ("aten::ldexp.Tensor", ldexp),
     (
         "aten::logaddexp",
-        |call| float_binary!(pair(call)?, x, y => log_add_exp(x, y)),
+        |call| floats_binary!(call, x, y => log_add_exp(x, y)),
     ),
     (
         "aten::logaddexp2",
-        |call| float_binary!(pair(call)?, x, y => log_add_exp2(x, y)),
+        |call| floats_binary!(call, x, y => log_add_exp2(x, y)),
     ),
     ("aten::max.other", |call| extreme(call, Extreme::Max)),
     ("aten::maximum", |call| extreme(call, Extreme::Max)),
@@ -117,7 +131,21 @@ pub(super) const KERNELS: Table = &[
     ("aten::multiply.Tensor", |call| {
         Ok(multiply(&pair(call)?)?.into())
     }),
-    ("aten::pow.Scalar", power),
+    ("aten::nextafter", nextafter),
+    ("aten::pow.Scalar", |call| {
+        // The result is contiguous, whatever the exponents are.
+        let [base, exponent] = pair(call)?;
+        let dtype = promoted(&[base.clone(), exponent.clone()])?;
+        let exponent = match exponent {
+            Operand::Array(exponent) => Operand::Array(exponent.contiguous()?),
+            exponent => exponent,
+        };
+        let base = match base {
+            Operand::Number(base) => Operand::Parameter(base),
+            base => base,
+        };
+        Ok(power_of(&[base, exponent], dtype)?.into())
+    }),
     ("aten::pow.Tensor_Scalar", power),
     ("aten::pow.Tensor_Tensor", power),
     ("aten::float_power.Tensor_Scalar", float_power),
@@ -197,19 +225,11 @@ fn sum(
 ) -> Result<Value, Problem> {
     let operands = [Operand::at(call, left)?, Operand::at(call, right)?];
     let alpha = call.optional_scalar(alpha)?.unwrap_or(Scalar::Int(1));
-    if subtracts
-        && operands
-            .iter()
-            .any(|operand| operand.dtype() == DType::Bool)
-    {
-        let all = operands
-            .iter()
-            .all(|operand| operand.dtype() == DType::Bool);
-        if all || matches!(operands, [Operand::Array(_), Operand::Array(_)]) {
-            return Err(Problem::invalid(
-                "truth values cannot be subtracted; use `logical_xor` or `logical_not`",
-            ));
-        }
+    let is_bool = |operand: &Operand| operand.dtype() == DType::Bool;
+    if subtracts && operands.iter().any(is_bool) {
+        return Err(Problem::invalid(
+            "truth values cannot be subtracted; use `logical_xor` or `logical_not`",
+        ));
     }
     Ok(add_scaled(&operands, alpha, subtracts)?.into())
 }
@@ -241,7 +261,7 @@ pub(crate) fn multiply(operands: &[Operand; 2]) -> Result<Array, Problem> {
 fn quotient(operands: &[Operand; 2]) -> Result<Value, Problem> {
     let dtype = floating(promoted(operands)?);
     compute!(math, dtype, C, O => {
-        Ok(map::<C, C, O>(operands, &two(|a: C, b: C| a / b))?.into())
+        Ok(map::<C, C, O>(operands, &two(|a: C, b: C| a.over(b)))?.into())
     })
 }
 
@@ -265,7 +285,7 @@ fn rounded_quotient(call: &Call<'_>, mode: Option<&str>) -> Result<Value, Proble
         }.into()));
     }
     no_zero_divisor(&operands[1], dtype)?;
-    dispatch!(integral, dtype, T => {
+    dispatch!(number, dtype, T => {
         let apply = two(|a: T, b: T| {
             let (a, b) = (a.to_i64(), b.to_i64());
             let quotient = a.wrapping_div(b);
@@ -301,7 +321,7 @@ fn floor_divide<M: Math>(a: M, b: M) -> M {
 /// Integers have no quotient by 0.
 fn no_zero_divisor(operand: &Operand, dtype: DType) -> Result<(), Problem> {
     let has_zero = match operand {
-        Operand::Number(scalar) => scalar.to_i64() == 0,
+        Operand::Number(scalar) | Operand::Parameter(scalar) => scalar.to_i64() == 0,
         Operand::Array(array) if array.numel() == 0 => false,
         Operand::Array(array) => {
             let array = array.converted(dtype)?;
@@ -350,13 +370,13 @@ fn remainder(call: &Call<'_>, rest: Rest) -> Result<Value, Problem> {
 }
 
 fn power(call: &Call<'_>) -> Result<Value, Problem> {
-    let operands = pair(call)?;
+    let operands = [Operand::at(call, 0)?, Operand::parameter_at(call, 1)?];
     let dtype = promoted(&operands)?;
     Ok(power_of(&operands, dtype)?.into())
 }
 
 fn float_power(call: &Call<'_>) -> Result<Value, Problem> {
-    let operands = pair(call)?;
+    let operands = [Operand::at(call, 0)?, Operand::parameter_at(call, 1)?];
     let dtype = match promoted(&operands)?.is_complex() {
         true => DType::Complex128,
         false => DType::Float64,
@@ -366,20 +386,21 @@ fn float_power(call: &Call<'_>) -> Result<Value, Problem> {
 
 fn power_of(operands: &[Operand; 2], dtype: DType) -> Result<Array, Problem> {
     if dtype.is_complex() {
+        let is_number = matches!(operands[1], Operand::Parameter(_));
         return match dtype {
             DType::Complex64 => map::<Complex<f32>, _, Complex<f32>>(
                 operands,
-                &two(|a: Complex<f32>, b: Complex<f32>| complex_power(a, b)),
+                &two(move |a: Complex<f32>, b: Complex<f32>| complex_power(a, b, is_number)),
             ),
             _ => map::<Complex<f64>, _, Complex<f64>>(
                 operands,
-                &two(|a: Complex<f64>, b: Complex<f64>| complex_power(a, b)),
+                &two(move |a: Complex<f64>, b: Complex<f64>| complex_power(a, b, is_number)),
             ),
         };
     }
     if dtype.is_floating_point() {
         let exponent = match &operands[1] {
-            Operand::Number(exponent) => Some(exponent.to_f64()),
+            Operand::Number(exponent) | Operand::Parameter(exponent) => Some(exponent.to_f64()),
             Operand::Array(_) => None,
         };
         return compute!(float, dtype, C, O => match exponent {
@@ -392,35 +413,89 @@ fn power_of(operands: &[Operand; 2], dtype: DType) -> Result<Array, Problem> {
             _ => map::<C, C, O>(operands, &two(|a: C, b: C| a.powf(b))),
         });
     }
-    if let Operand::Number(exponent) = &operands[1]
+    if let Operand::Parameter(exponent) = &operands[1]
         && exponent.to_i64() < 0
     {
         return Err(Problem::invalid(
             "integers to negative integer powers are not allowed",
         ));
     }
-    dispatch!(integral, dtype, T => {
+    dispatch!(number, dtype, T => {
         map::<T, T, T>(operands, &two(|a: T, b: T| {
             T::from_i64(integer_power(a.to_i64(), b.to_i64()))
         }))
     })
 }
 
+/// `e^(exponent · log base)`, which has no value for 0; a whole exponent that is one number for
+/// all bases is a product.
 fn complex_power<T: num_traits::Float>(
     base: num_complex::Complex<T>,
     exponent: num_complex::Complex<T>,
+    is_number: bool,
 ) -> num_complex::Complex<T> {
-    if exponent.re.is_zero() && exponent.im.is_zero() {
-        return num_complex::Complex::new(T::one(), T::zero());
+    let one = num_complex::Complex::new(T::one(), T::zero());
+    if is_number && exponent.im.is_zero() {
+        let whole = exponent.re.to_i32().filter(|whole| whole.abs() <= 3);
+        match whole.filter(|whole| T::from(*whole) == Some(exponent.re)) {
+            Some(0) => return one,
+            Some(whole) => {
+                let factors = 1..whole.unsigned_abs();
+                let product = factors.fold(base, |product, _| product * base);
+                return if whole < 0 { divide(one, product) } else { product };
+            }
+            None => {}
+        }
     }
-    if exponent.im.is_zero()
-        && let Some(whole) = exponent.re.to_i32()
-        && T::from(whole) == Some(exponent.re)
-        && whole.unsigned_abs() <= 64
-    {
-        return base.powi(whole);
+    (base.ln() * exponent).exp()
+}
+
+/// The quotient of complex numbers by Smith's method; by 0 each part is divided for itself.
+pub(super) fn divide<T: num_traits::Float>(
+    left: num_complex::Complex<T>,
+    right: num_complex::Complex<T>,
+) -> num_complex::Complex<T> {
+    let (a, b, c, d) = (left.re, left.im, right.re, right.im);
+    if c.abs() >= d.abs() {
+        if c.is_zero() && d.is_zero() {
+            return num_complex::Complex::new(a / c.abs(), b / c.abs());
+        }
+        let ratio = d / c;
+        let scale = T::one() / (c + d * ratio);
+        return num_complex::Complex::new((a + b * ratio) * scale, (b - a * ratio) * scale);
     }
-    base.powc(exponent)
+    let ratio = c / d;
+    let scale = T::one() / (c * ratio + d);
+    num_complex::Complex::new((a * ratio + b) * scale, (b * ratio - a) * scale)
+}
+
+/// Numbers that can be divided as floats are.
+pub(super) trait Quotient: Element {
+    fn over(self, other: Self) -> Self;
+}
+
+impl Quotient for f32 {
+    fn over(self, other: Self) -> Self {
+        self / other
+    }
+}
+
+impl Quotient for f64 {
+    fn over(self, other: Self) -> Self {
+        self / other
+    }
+}
+
+impl Quotient for Complex<f32> {
+    fn over(self, other: Self) -> Self {
+        divide(self, other)
+    }
+}
+
+impl Quotient for Complex<f64> {
+    fn over(self, other: Self) -> Self {
+        divide(self, other)
+    }
 }
 
 /// By squaring, wrapping around; a negative exponent leaves only 1 and -1.
@@ -515,18 +590,73 @@ fn shift_right(call: &Call<'_>) -> Result<Value, Problem> {
     })
 }
 
-fn gcd(call: &Call<'_>) -> Result<Value, Problem> {
+/// The greatest common divisor, or the least common multiple.
+fn gcd(call: &Call<'_>, is_multiple: bool) -> Result<Value, Problem> {
     let operands = pair(call)?;
-    dispatch!(number, promoted(&operands)?, T => {
+    let dtype = promoted(&operands)?;
+    if dtype.is_floating_point() {
+        return Err(Problem::DType { found: dtype });
+    }
+    dispatch!(number, dtype, T => {
         let apply = two(|a: T, b: T| {
-            let (mut a, mut b) = (a.to_i64().unsigned_abs(), b.to_i64().unsigned_abs());
-            while b != 0 {
-                (a, b) = (b, a % b);
+            let (left, right) = (a.to_i64().unsigned_abs(), b.to_i64().unsigned_abs());
+            let (mut divisor, mut rest) = (left, right);
+            while rest != 0 {
+                (divisor, rest) = (rest, divisor % rest);
             }
-            T::from_i64(a as i64)
+            let result = match (is_multiple, divisor) {
+                (false, divisor) => divisor,
+                (true, 0) => 0,
+                (true, divisor) => (left / divisor).wrapping_mul(right),
+            };
+            T::from_i64(result as i64)
         });
         Ok(map::<T, T, T>(&operands, &apply)?.into())
     })
+}
+
+/// `self · 2^other`
+fn ldexp(call: &Call<'_>) -> Result<Value, Problem> {
+    let [left, right] = pair(call)?;
+    let powers = power_of(&[Operand::Number(Scalar::Float(2.0)), right], DType::Float32)?;
+    Ok(multiply(&[left, Operand::Array(powers)])?.into())
+}
+
+/// The float next to `self` towards `other`.
+fn nextafter(call: &Call<'_>) -> Result<Value, Problem> {
+    let operands = pair(call)?;
+    match promoted(&operands)? {
+        DType::Float32 => {
+            let apply = two(|a: f32, b: f32| libm::nextafterf(a, b));
+            Ok(map::<f32, f32, f32>(&operands, &apply)?.into())
+        }
+        DType::Float64 => {
+            let apply = two(|a: f64, b: f64| libm::nextafter(a, b));
+            Ok(map::<f64, f64, f64>(&operands, &apply)?.into())
+        }
+        DType::BFloat16 => {
+            let apply = two(next_bfloat16);
+            Ok(map::<half::bf16, half::bf16, half::bf16>(&operands, &apply)?.into())
+        }
+        found => Err(Problem::DType { found }),
+    }
+}
+
+fn next_bfloat16(from: half::bf16, to: half::bf16) -> half::bf16 {
+    if from.is_nan() || to.is_nan() {
+        return half::bf16::NAN;
+    }
+    if from == to {
+        return to;
+    }
+    if from == half::bf16::ZERO {
+        let least = half::bf16::from_bits(1);
+        return if to < from { -least } else { least };
+    }
+    // Magnitudes grow with the bits.
+    let grows = (from < to) == (from > half::bf16::ZERO);
+    let bits = from.to_bits();
+    half::bf16::from_bits(if grows { bits + 1 } else { bits - 1 })
 }
 
 /// `heaviside(self, values)`: 0, 1, or `values` where `self` is 0.

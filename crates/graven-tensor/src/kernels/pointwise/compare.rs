@@ -1,5 +1,7 @@
 //! Comparisons and logic: what gives truth values.
 
+use graven_ir::DType;
+
 use super::super::Table;
 use super::arithmetic::pair;
 use super::{Operand, compute, map, one, promoted, two};
@@ -46,7 +48,12 @@ pub(super) const KERNELS: Table = &[
 
 fn equal(call: &Call<'_>, expected: bool) -> Result<Value, Problem> {
     let operands = pair(call)?;
-    compute!(any, promoted(&operands)?, C, _O => {
+    let dtype = match promoted(&operands)? {
+        // No tensor has it, but half types have it with complex numbers.
+        DType::Complex32 => DType::Complex64,
+        dtype => dtype,
+    };
+    compute!(any, dtype, C, _O => {
         let apply = two(|a: C, b: C| Bool::from((a == b) == expected));
         Ok(map::<C, Bool, Bool>(&operands, &apply)?.into())
     })
@@ -61,18 +68,13 @@ enum Order {
 }
 
 fn ordered(call: &Call<'_>, order: Order) -> Result<Value, Problem> {
-    let [left, right] = pair(call)?;
-    // a > b is b < a.
-    let (operands, or_equal) = match order {
-        Order::Lt => ([left, right], false),
-        Order::Le => ([left, right], true),
-        Order::Gt => ([right, left], false),
-        Order::Ge => ([right, left], true),
-    };
+    let operands = pair(call)?;
     compute!(real, promoted(&operands)?, C, _O => {
-        let result = match or_equal {
-            true => map::<C, Bool, Bool>(&operands, &two(|a: C, b: C| Bool::from(a <= b))),
-            false => map::<C, Bool, Bool>(&operands, &two(|a: C, b: C| Bool::from(a < b))),
+        let result = match order {
+            Order::Lt => map::<C, Bool, Bool>(&operands, &two(|a: C, b: C| Bool::from(a < b))),
+            Order::Le => map::<C, Bool, Bool>(&operands, &two(|a: C, b: C| Bool::from(a <= b))),
+            Order::Gt => map::<C, Bool, Bool>(&operands, &two(|a: C, b: C| Bool::from(a > b))),
+            Order::Ge => map::<C, Bool, Bool>(&operands, &two(|a: C, b: C| Bool::from(a >= b))),
         };
         Ok(result?.into())
     })

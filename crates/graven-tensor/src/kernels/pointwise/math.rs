@@ -21,6 +21,8 @@ pub(crate) trait Math: Real + num_traits::Float + std::ops::AddAssign {
     fn logistic(self) -> Self {
         Self::of(1.0) / (Self::of(1.0) + (-self).exponential())
     }
+    /// `self · factor + summand`, rounded once.
+    fn fused(self, factor: Self, summand: Self) -> Self;
     /// Rounded from a constant.
     fn of(value: f64) -> Self {
         <Self as Element>::from_f64(value)
@@ -48,6 +50,9 @@ impl Math for f64 {
     fn log_gamma(self) -> Self {
         libm::lgamma(self)
     }
+    fn fused(self, factor: Self, summand: Self) -> Self {
+        self.mul_add(factor, summand)
+    }
     fn round_half_even(self) -> Self {
         self.round_ties_even()
     }
@@ -71,6 +76,10 @@ impl Math for f32 {
     }
     fn log_gamma(self) -> Self {
         libm::lgamma(f64::from(self)) as f32
+    }
+    fn fused(self, factor: Self, summand: Self) -> Self {
+        // The product is exact in f64.
+        (f64::from(self) * f64::from(factor) + f64::from(summand)) as f32
     }
     fn round_half_even(self) -> Self {
         self.round_ties_even()

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use graven_ir::DType;
 use rayon::prelude::*;
+use smallvec::SmallVec;
 
 use crate::array::{Array, Data, Fresh, convert};
 use crate::call::Call;
@@ -109,7 +110,10 @@ pub(super) use compute;
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Array(Array),
+    /// A number that torch wraps in a tensor without dimensions.
     Number(Scalar),
+    /// A number that torch keeps one: it has a say in the dtype, but none in the strides.
+    Parameter(Scalar),
 }
 
 impl Operand {
@@ -121,17 +125,25 @@ impl Operand {
         }
     }
 
+    /// The argument at this position; a number is a parameter.
+    pub(super) fn parameter_at(call: &Call<'_>, position: usize) -> Result<Self, Problem> {
+        Ok(match Self::at(call, position)? {
+            Self::Number(scalar) => Self::Parameter(scalar),
+            operand => operand,
+        })
+    }
+
     pub(super) fn promoted(&self, promotion: Promotion) -> Promotion {
         match self {
             Self::Array(array) => promotion.array(array),
-            Self::Number(scalar) => promotion.scalar(*scalar),
+            Self::Number(scalar) | Self::Parameter(scalar) => promotion.scalar(*scalar),
         }
     }
 
     pub(super) fn dtype(&self) -> DType {
         match self {
             Self::Array(array) => array.dtype(),
-            Self::Number(scalar) => scalar.dtype(),
+            Self::Number(scalar) | Self::Parameter(scalar) => scalar.dtype(),
         }
     }
 }
@@ -171,7 +183,9 @@ enum Source<C> {
 impl<C: Element> Source<C> {
     fn new(operand: &Operand) -> Result<Self, Problem> {
         let array = match operand {
-            Operand::Number(scalar) => return Ok(Self::Constant(scalar.to())),
+            Operand::Number(scalar) | Operand::Parameter(scalar) => {
+                return Ok(Self::Constant(scalar.to()));
+            }
             Operand::Array(array) => array,
         };
         if array.numel() == 1 {
@@ -230,9 +244,21 @@ struct Job<'a, C, D> {
     apply: Tile<'a, C, D>,
 }
 
+/// Strides of a result, from its sizes.
+type Layout<'a> = &'a dyn Fn(&[usize]) -> Dims;
+
 /// Computes an element-wise operator over its broadcast operands.
 pub(super) fn map<C: Element, D: Element, O: Element>(
     operands: &[Operand],
+    apply: Tile<'_, C, D>,
+) -> Result<Array, Problem> {
+    map_into::<C, D, O>(operands, None, apply)
+}
+
+/// The same where the strides of the result are given: [`map`] has them follow the operands'.
+pub(super) fn map_into<C: Element, D: Element, O: Element>(
+    operands: &[Operand],
+    layout: Option<Layout<'_>>,
     apply: Tile<'_, C, D>,
 ) -> Result<Array, Problem> {
     let mut sizes = Dims::new();
@@ -244,24 +270,21 @@ pub(super) fn map<C: Element, D: Element, O: Element>(
             };
         }
     }
-    let mut strides: Vec<Dims> = Vec::with_capacity(MOST);
+    let mut strides: SmallVec<[Dims; MOST]> = SmallVec::new();
     let mut sources = Vec::with_capacity(operands.len());
     for operand in operands {
         strides.push(match operand {
             Operand::Array(array) => {
                 geometry::expanded_strides(array.sizes(), array.strides(), &sizes)?
             }
-            Operand::Number(_) => Dims::from_elem(0, sizes.len()),
+            Operand::Number(_) | Operand::Parameter(_) => Dims::from_elem(0, sizes.len()),
         });
         sources.push(Source::new(operand)?);
     }
-    let of_arrays: Vec<&[usize]> = operands
-        .iter()
-        .zip(&strides)
-        .filter(|(operand, _)| matches!(operand, Operand::Array(_)))
-        .map(|(_, strides)| &**strides)
-        .collect();
-    let result = geometry::elementwise_strides(&sizes, &of_arrays);
+    let result = match layout {
+        Some(layout) => layout(&sizes),
+        None => result_strides(&sizes, operands, &strides),
+    };
     let of = |operand: usize| strides.get(operand).map_or(&*result, |strides| &**strides);
     let walk = Walk::new(&sizes, [&*result, of(0), of(1), of(2)]);
     let mut fresh = Fresh::<O>::new(geometry::numel(&sizes))?;
@@ -272,6 +295,25 @@ pub(super) fn map<C: Element, D: Element, O: Element>(
     };
     job.run(fresh.elements());
     fresh.into_strided(&sizes, result)
+}
+
+/// Strides of the result, where they follow the operands'.
+fn result_strides(sizes: &[usize], operands: &[Operand], strides: &[Dims]) -> Dims {
+    let of_arrays: SmallVec<[&[usize]; MOST]> = operands
+        .iter()
+        .zip(strides)
+        .filter(|(operand, _)| matches!(operand, Operand::Array(_)))
+        .map(|(_, strides)| &**strides)
+        .collect();
+    let have_its_sizes = operands.iter().all(|operand| match operand {
+        Operand::Array(array) => array.sizes() == sizes,
+        Operand::Number(_) => sizes.is_empty(),
+        Operand::Parameter(_) => true,
+    });
+    match have_its_sizes {
+        true => geometry::elementwise_strides(sizes, &of_arrays),
+        false => geometry::ordered_strides(sizes, &of_arrays),
+    }
 }
 
 impl<C: Element, D: Element> Job<'_, C, D> {

@@ -3,12 +3,13 @@
 use graven_ir::DType;
 
 use super::super::Table;
-use super::arithmetic::Arithmetic as _;
-use super::{Operand, compute, map, promoted, three, two};
+use super::arithmetic::{Arithmetic as _, Quotient as _};
+use super::{Math as _, Operand, compute, map, promoted, three, two};
 use crate::array::Array;
 use crate::call::Call;
-use crate::element::Real;
+use crate::element::{Element as _, Real, dispatch};
 use crate::error::Problem;
+use crate::geometry;
 use crate::value::Value;
 
 pub(super) const KERNELS: Table = &[
@@ -42,7 +43,7 @@ fn addc(call: &Call<'_>, divides: bool) -> Result<Value, Problem> {
     let value = call.scalar(3)?;
     let dtype = promoted(&operands)?;
     if !divides {
-        return compute!(any, dtype, C, O => {
+        return compute!(product, dtype, C, O => {
             let value = value.to::<C>();
             let apply = three(|a: C, b: C, c: C| a.plus(value.times(b).times(c)));
             Ok(map::<C, C, O>(&operands, &apply)?.into())
@@ -50,7 +51,7 @@ fn addc(call: &Call<'_>, divides: bool) -> Result<Value, Problem> {
     }
     compute!(math, dtype, C, O => {
         let value = value.to::<C>();
-        let apply = three(|a: C, b: C, c: C| a + value * (b / c));
+        let apply = three(|a: C, b: C, c: C| a + (value * b).over(c));
         Ok(map::<C, C, O>(&operands, &apply)?.into())
     })
 }
@@ -60,20 +61,34 @@ fn lerp(call: &Call<'_>) -> Result<Value, Problem> {
     let operands = [
         Operand::at(call, 0)?,
         Operand::at(call, 1)?,
-        Operand::at(call, 2)?,
+        Operand::parameter_at(call, 2)?,
     ];
     let dtype = operands[0].dtype();
-    if operands[1].dtype() != dtype {
-        return Err(Problem::OtherDType {
-            expected: dtype,
-            found: operands[1].dtype(),
+    for other in &operands[1..] {
+        if matches!(other, Operand::Array(_)) && other.dtype() != dtype {
+            return Err(Problem::OtherDType {
+                expected: dtype,
+                found: other.dtype(),
+            });
+        }
+    }
+    if dtype.is_complex() {
+        return dispatch!(math, dtype, C => {
+            let apply = three(|start: C, end: C, weight: C| {
+                let is_small = weight.to_complex().norm_sqr() < 0.25;
+                let near = start + weight * (end - start);
+                let far = end - (end - start) * (C::unit() - weight);
+                if is_small { near } else { far }
+            });
+            Ok(map::<C, C, C>(&operands, &apply)?.into())
         });
     }
     compute!(float, dtype, C, O => {
         let (half, one) = (<C as super::Math>::of(0.5), <C as super::Math>::of(1.0));
+        // From the nearer end, in one rounding.
         let apply = three(|start: C, end: C, weight: C| match weight.abs() < half {
-            true => start + weight * (end - start),
-            false => end - (end - start) * (one - weight),
+            true => weight.fused(end - start, start),
+            false => (weight - one).fused(end - start, end),
         });
         Ok(map::<C, C, O>(&operands, &apply)?.into())
     })
@@ -83,7 +98,7 @@ fn lerp(call: &Call<'_>) -> Result<Value, Problem> {
 fn clamp(call: &Call<'_>, low: Option<usize>, high: Option<usize>) -> Result<Value, Problem> {
     let bound = |position: Option<usize>| match position {
         Some(position) if !matches!(call.value(position), Value::None) => {
-            Operand::at(call, position).map(Some)
+            Operand::parameter_at(call, position).map(Some)
         }
         _ => Ok(None),
     };
@@ -93,14 +108,12 @@ fn clamp(call: &Call<'_>, low: Option<usize>, high: Option<usize>) -> Result<Val
     if operands.len() == 1 {
         return Err(Problem::invalid("at least one bound must be given"));
     }
-    compute!(real, promoted(&operands)?, C, O => {
+    compute!(number, promoted(&operands)?, C, O => {
         let at_least = |x: C, low: C| {
-            if Real::is_not_a_number(x) || Real::is_not_a_number(low) { if Real::is_not_a_number(x) { x } else { low } }
-            else if x < low { low } else { x }
+            if x < low || (Real::is_not_a_number(low) && !Real::is_not_a_number(x)) { low } else { x }
         };
         let at_most = |x: C, high: C| {
-            if Real::is_not_a_number(x) || Real::is_not_a_number(high) { if Real::is_not_a_number(x) { x } else { high } }
-            else if x > high { high } else { x }
+            if x > high || (Real::is_not_a_number(high) && !Real::is_not_a_number(x)) { high } else { x }
         };
         Ok(match (&low, &high) {
             (Some(_), None) => map::<C, C, O>(&operands, &two(at_least))?,
@@ -146,6 +159,13 @@ fn masked_fill(call: &Call<'_>) -> Result<Value, Problem> {
         ));
     }
     let dtype = array.dtype();
+    // torch fills a contiguous copy of both expanded to one another.
+    let sizes = geometry::broadcast(array.sizes(), mask.sizes())?;
+    let array = array.expand(&sizes)?.contiguous()?;
+    let value = match value {
+        Operand::Array(value) => Operand::Parameter(value.item()?),
+        Operand::Number(value) | Operand::Parameter(value) => Operand::Parameter(value),
+    };
     Ok(choose(mask, value, Operand::Array(array), dtype)?.into())
 }
 

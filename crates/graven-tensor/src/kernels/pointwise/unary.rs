@@ -3,7 +3,8 @@
 use graven_ir::DType;
 
 use super::super::Table;
-use super::{Math, Operand, compute, float_unary, floating, map, one};
+use super::arithmetic::divide;
+use super::{Math, Operand, compute, float_unary, floating, map, map_into, one};
 use crate::array::Array;
 use crate::call::Call;
 use crate::element::{Complex, Element, Real, dispatch};
@@ -40,7 +41,11 @@ pub(super) const KERNELS: Table = &[
     ),
     (
         "aten::acosh",
-        |call| of_floats_and_complex!(call, x => x.acosh(), z => z.acosh()),
+        |call| of_floats_and_complex!(call, x => C::of(area_cosine(x.to_f64())), z => {
+            let result = z.acosh();
+            // Conjugates have conjugate results, on the branch cut too.
+            Complex::new(result.re, result.im.abs().copysign(z.im))
+        }),
     ),
     ("aten::angle", angle),
     (
@@ -49,7 +54,7 @@ pub(super) const KERNELS: Table = &[
     ),
     (
         "aten::asinh",
-        |call| of_floats_and_complex!(call, x => x.asinh(), z => z.asinh()),
+        |call| of_floats_and_complex!(call, x => C::of(libm::asinh(x.to_f64())), z => z.asinh()),
     ),
     (
         "aten::atan",
@@ -98,9 +103,9 @@ pub(super) const KERNELS: Table = &[
         "aten::exp2",
         |call| of_floats_and_complex!(call, x => x.exp2(), z => z.exp2()),
     ),
-    ("aten::expm1", |call| float_unary!(call, x => x.exp_m1())),
+    ("aten::expm1", exp_minus_one),
     ("aten::floor", |call| rounded(call, f32::floor, f64::floor)),
-    ("aten::frac", |call| float_unary!(call, x => x - x.trunc())),
+    ("aten::frac", frac),
     (
         "aten::lgamma",
         |call| float_unary!(call, x => x.log_gamma()),
@@ -113,7 +118,7 @@ pub(super) const KERNELS: Table = &[
         "aten::log10",
         |call| of_floats_and_complex!(call, x => x.log10(), z => z.log10()),
     ),
-    ("aten::log1p", |call| float_unary!(call, x => x.ln_1p())),
+    ("aten::log1p", log_one_plus),
     (
         "aten::log2",
         |call| of_floats_and_complex!(call, x => x.log2(), z => z.log2()),
@@ -121,14 +126,17 @@ pub(super) const KERNELS: Table = &[
     ("aten::nan_to_num", nan_to_num),
     ("aten::neg", neg),
     ("aten::negative", neg),
-    ("aten::positive", |call| Ok(call.tensor(0)?.clone().into())),
+    ("aten::positive", |call| match call.tensor(0)?.array().dtype() {
+        found @ DType::Bool => Err(Problem::DType { found }),
+        _ => Ok(call.tensor(0)?.clone().into()),
+    }),
     (
         "aten::rad2deg",
         |call| float_unary!(call, x => x * C::of(180.0 / std::f64::consts::PI)),
     ),
     (
         "aten::reciprocal",
-        |call| of_floats_and_complex!(call, x => C::of(1.0) / x, z => z.inv()),
+        |call| of_floats_and_complex!(call, x => C::of(1.0) / x, z => inverse(z)),
     ),
     ("aten::round", |call| {
         rounded(call, f32::round_ties_even, f64::round_ties_even)
@@ -136,12 +144,12 @@ pub(super) const KERNELS: Table = &[
     ("aten::round.decimals", round_decimals),
     (
         "aten::rsqrt",
-        |call| of_floats_and_complex!(call, x => C::of(1.0) / x.sqrt(), z => z.sqrt().inv()),
+        |call| of_floats_and_complex!(call, x => C::of(1.0) / x.sqrt(), z => inverse(z.sqrt())),
     ),
     ("aten::sgn", sign),
     (
         "aten::sigmoid",
-        |call| of_floats_and_complex!(call, x => x.logistic(), z => (-z).exp().inv_plus_one()),
+        |call| of_floats_and_complex!(call, x => x.logistic(), z => logistic(z)),
     ),
     ("aten::sign", sign),
     (
@@ -159,17 +167,15 @@ pub(super) const KERNELS: Table = &[
         |call| of_floats_and_complex!(call, x => x.sinh(), z => z.sinh()),
     ),
     (
+        "aten::special_entr",
+        |call| float_unary!(call, x => entropy(x)),
+    ),
+    (
         "aten::special_expit",
-        |call| float_unary!(call, x => x.logistic()),
+        |call| of_floats_and_complex!(call, x => x.logistic(), z => logistic(z)),
     ),
-    (
-        "aten::special_expm1",
-        |call| float_unary!(call, x => x.exp_m1()),
-    ),
-    (
-        "aten::special_log1p",
-        |call| float_unary!(call, x => x.ln_1p()),
-    ),
+    ("aten::special_expm1", exp_minus_one),
+    ("aten::special_log1p", log_one_plus),
     (
         "aten::sqrt",
         |call| of_floats_and_complex!(call, x => x.sqrt(), z => z.sqrt()),
@@ -187,14 +193,63 @@ pub(super) const KERNELS: Table = &[
     ("aten::fix", |call| rounded(call, f32::trunc, f64::trunc)),
 ];
 
-/// `1 / (1 + z)`, for the logistic function of complex numbers.
-trait InversePlusOne {
-    fn inv_plus_one(self) -> Self;
+/// `1 / z`
+fn inverse<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
+    divide(Complex::new(T::one(), T::zero()), z)
 }
 
-impl<T: num_traits::Float> InversePlusOne for num_complex::Complex<T> {
-    fn inv_plus_one(self) -> Self {
-        (self + T::one()).inv()
+/// The logistic function of complex numbers.
+pub(super) fn logistic<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
+    inverse((-z).exp() + T::one())
+}
+
+/// `e^x − 1`
+fn exp_minus_one(call: &Call<'_>) -> Result<Value, Problem> {
+    of_floats_and_complex!(call, x => x.exp_m1(), z => complex_exp_minus_one(z))
+}
+
+fn complex_exp_minus_one<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
+    let two = T::one() + T::one();
+    let half = (z.im / two).sin();
+    let real = z.re.exp_m1() * z.im.cos() - two * half * half;
+    Complex::new(real, z.re.exp() * z.im.sin())
+}
+
+/// `log(1 + x)`
+fn log_one_plus(call: &Call<'_>) -> Result<Value, Problem> {
+    of_floats_and_complex!(call, x => x.ln_1p(), z => complex_log_one_plus(z))
+}
+
+fn complex_log_one_plus<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
+    let two = T::one() + T::one();
+    // The square of the absolute value of 1 + z, less 1.
+    let excess = z.re * (z.re + two) + z.im * z.im;
+    Complex::new(excess.ln_1p() / two, z.im.atan2(z.re + T::one()))
+}
+
+/// The inverse hyperbolic cosine.
+fn area_cosine(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
+/// What is behind the point.
+fn frac(call: &Call<'_>) -> Result<Value, Problem> {
+    let operand = Operand::at(call, 0)?;
+    compute!(float, operand.dtype(), C, O => {
+        Ok(map::<C, C, O>(&[operand], &one(|x: C| x - x.trunc()))?.into())
+    })
+}
+
+/// `−x · log x`
+fn entropy<M: Math>(x: M) -> M {
+    let zero = M::of(0.0);
+    if x > zero {
+        -x * x.logarithm()
+    } else if x < zero {
+        M::of(f64::NEG_INFINITY)
+    } else {
+        // 0, or what is not a number.
+        x.abs()
     }
 }
 
@@ -219,13 +274,14 @@ fn rounded(
 fn round_decimals(call: &Call<'_>) -> Result<Value, Problem> {
     let decimals = call.int(1)?;
     let decimals = i32::try_from(decimals).unwrap_or(if decimals < 0 { -400 } else { 400 });
-    float_unary!(call, x => {
+    let operand = Operand::at(call, 0)?;
+    compute!(float, operand.dtype(), C, O => Ok(map::<C, C, O>(&[operand], &one(|x: C| {
         let power = C::of(10_f64.powi(decimals.abs()));
         match decimals >= 0 {
             true => (x * power).round_half_even() / power,
             false => (x / power).round_half_even() * power,
         }
-    })
+    }))?.into()))
 }
 
 fn abs(call: &Call<'_>) -> Result<Value, Problem> {
@@ -240,7 +296,7 @@ fn abs(call: &Call<'_>) -> Result<Value, Problem> {
         dtype if dtype.is_floating_point() => {
             compute!(float, dtype, C, O => map::<C, C, O>(&[operand], &one(|x: C| x.abs())))?
         }
-        dtype => dispatch!(integral, dtype, T => {
+        dtype => dispatch!(number, dtype, T => {
             map::<T, T, T>(&[operand], &one(|x: T| T::from_i64(x.to_i64().wrapping_abs())))
         })?,
     }
@@ -378,7 +434,9 @@ fn nan_to_num(call: &Call<'_>) -> Result<Value, Problem> {
                 x
             }
         });
-        Ok(map::<C, C, O>(&[Operand::Array(array)], &apply)?.into())
+        let layout = |_: &[usize]| super::super::copy::preserved(&array);
+        let operands = [Operand::Array(array.clone())];
+        Ok(map_into::<C, C, O>(&operands, Some(&layout), &apply)?.into())
     })
 }
 
