@@ -442,7 +442,11 @@ fn complex_power<T: num_traits::Float>(
             Some(whole) => {
                 let factors = 1..whole.unsigned_abs();
                 let product = factors.fold(base, |product, _| product * base);
-                return if whole < 0 { divide(one, product) } else { product };
+                return if whole < 0 {
+                    divide(one, product)
+                } else {
+                    product
+                };
             }
             None => {}
         }
@@ -618,7 +622,10 @@ fn gcd(call: &Call<'_>, is_multiple: bool) -> Result<Value, Problem> {
 /// `self · 2^other`
 fn ldexp(call: &Call<'_>) -> Result<Value, Problem> {
     let [left, right] = pair(call)?;
-    let powers = power_of(&[Operand::Number(Scalar::Float(2.0)), right], DType::Float32)?;
+    let powers = power_of(
+        &[Operand::Number(Scalar::Float(2.0)), right],
+        DType::Float32,
+    )?;
     Ok(multiply(&[left, Operand::Array(powers)])?.into())
 }
 

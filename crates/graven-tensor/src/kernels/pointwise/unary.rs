@@ -39,14 +39,13 @@ pub(super) const KERNELS: Table = &[
         "aten::acos",
         |call| of_floats_and_complex!(call, x => x.acos(), z => z.acos()),
     ),
-    (
-        "aten::acosh",
-        |call| of_floats_and_complex!(call, x => C::of(area_cosine(x.to_f64())), z => {
+    ("aten::acosh", |call| {
+        of_floats_and_complex!(call, x => C::of(area_cosine(x.to_f64())), z => {
             let result = z.acosh();
             // Conjugates have conjugate results, on the branch cut too.
             Complex::new(result.re, result.im.abs().copysign(z.im))
-        }),
-    ),
+        })
+    }),
     ("aten::angle", angle),
     (
         "aten::asin",
@@ -126,9 +125,11 @@ pub(super) const KERNELS: Table = &[
     ("aten::nan_to_num", nan_to_num),
     ("aten::neg", neg),
     ("aten::negative", neg),
-    ("aten::positive", |call| match call.tensor(0)?.array().dtype() {
-        found @ DType::Bool => Err(Problem::DType { found }),
-        _ => Ok(call.tensor(0)?.clone().into()),
+    ("aten::positive", |call| {
+        match call.tensor(0)?.array().dtype() {
+            found @ DType::Bool => Err(Problem::DType { found }),
+            _ => Ok(call.tensor(0)?.clone().into()),
+        }
     }),
     (
         "aten::rad2deg",
