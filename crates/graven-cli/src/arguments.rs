@@ -156,7 +156,7 @@ pub(crate) struct Check {
 /// What a program is called with.
 #[derive(Args, Debug)]
 pub(crate) struct Inputs {
-    /// Tensors called in.<i> (safetensors); without it the archive's sample inputs
+    /// Tensors called in.0, in.1, ... (safetensors); without it the archive's sample inputs
     #[arg(short, long, value_name = "FILE")]
     pub(crate) inputs: Option<PathBuf>,
     /// An input that is no tensor: a number, true, false or null, by its position

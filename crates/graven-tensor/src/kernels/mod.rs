@@ -7,6 +7,7 @@
 
 mod copy;
 mod factory;
+mod fourier;
 mod index;
 mod join;
 mod layers;
@@ -43,6 +44,7 @@ fn families() -> impl Iterator<Item = Table> {
         .chain(matmul::FAMILIES)
         .chain(layers::FAMILIES);
     single.chain([
+        fourier::KERNELS,
         join::KERNELS,
         query::KERNELS,
         random::KERNELS,

@@ -36,15 +36,23 @@ pub(super) const KERNELS: Table = &[
 ];
 
 /// What a convolution is besides its tensors.
-struct Options {
-    stride: Three,
-    padding: Three,
-    dilation: Three,
-    output_padding: Three,
-    groups: usize,
+pub(super) struct Options {
+    pub(super) stride: Three,
+    pub(super) padding: Three,
+    pub(super) dilation: Three,
+    pub(super) output_padding: Three,
+    pub(super) groups: usize,
 }
 
-fn groups(value: i64) -> Result<usize, Problem> {
+fn weight_of(call: &Call<'_>) -> Result<Array, Problem> {
+    call.array(1)
+}
+
+fn bias_at(call: &Call<'_>) -> Result<Option<Array>, Problem> {
+    call.optional_array(2)
+}
+
+pub(super) fn groups(value: i64) -> Result<usize, Problem> {
     usize::try_from(value)
         .ok()
         .filter(|groups| *groups > 0)
@@ -60,7 +68,9 @@ fn plain(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
         output_padding: [0; 3],
         groups: groups(call.int(6)?)?,
     };
-    with_batch(call, dims, |input| convolve(call, input, &options))
+    with_batch(call, dims, |input| {
+        convolve(input, &weight_of(call)?, &bias_at(call)?, &options)
+    })
 }
 
 /// The same with padding `same` or `valid`.
@@ -76,7 +86,9 @@ fn padded(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
     };
     let weight = call.array(1)?;
     match call.optional_str(4)?.unwrap_or("valid") {
-        "valid" => with_batch(call, dims, |input| convolve(call, input, &options)),
+        "valid" => with_batch(call, dims, |input| {
+            convolve(input, &weight_of(call)?, &bias_at(call)?, &options)
+        }),
         "same" => {
             if stride.iter().any(|stride| *stride != 1) {
                 return Err(Problem::invalid("padding `same` needs strides of 1"));
@@ -94,7 +106,7 @@ fn padded(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
                     true => pad_constant(input, &extra, Scalar::Int(0))?,
                     false => input.clone(),
                 };
-                convolve(call, &input, &options)
+                convolve(&input, &weight_of(call)?, &bias_at(call)?, &options)
             })
         }
         other => Err(Problem::invalid(format!(
@@ -112,7 +124,9 @@ fn transposed(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
         groups: groups(call.int(6)?)?,
         dilation: three(&call.ints_of(7, dims)?, 1)?,
     };
-    with_batch(call, dims, |input| spread(call, input, &options))
+    with_batch(call, dims, |input| {
+        spread(input, &weight_of(call)?, &bias_at(call)?, &options)
+    })
 }
 
 /// `convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)`
@@ -135,8 +149,8 @@ fn general(
         groups: groups(group_count)?,
     };
     with_batch(call, dims, |input| match is_transposed {
-        true => spread(call, input, &options),
-        false => convolve(call, input, &options),
+        true => spread(input, &weight_of(call)?, &bias_at(call)?, &options),
+        false => convolve(input, &weight_of(call)?, &bias_at(call)?, &options),
     })
 }
 
@@ -198,7 +212,6 @@ impl Shape {
         input: &Array,
         weight: &Array,
         groups: usize,
-        window: &Window,
         output: Three,
         is_transposed: bool,
     ) -> Result<Self, Problem> {
@@ -217,7 +230,6 @@ impl Shape {
         if !fits || out_channels % groups != 0 || in_channels % groups != 0 {
             return Err(wrong());
         }
-        let _ = window;
         let mut sizes = Dims::from_slice(&[batch, out_channels]);
         sizes.extend_from_slice(&output[5 - input.rank()..]);
         Ok(Self {
@@ -231,8 +243,8 @@ impl Shape {
 }
 
 /// The bias of a channel, or 0.
-fn bias_of<C: Product>(call: &Call<'_>, channels: usize) -> Result<Vec<C>, Problem> {
-    let Some(bias) = call.optional_array(2)? else {
+fn bias_of<C: Product>(bias: &Option<Array>, channels: usize) -> Result<Vec<C>, Problem> {
+    let Some(bias) = bias else {
         return Ok(vec![C::default(); channels]);
     };
     if bias.numel() != channels {
@@ -244,8 +256,12 @@ fn bias_of<C: Product>(call: &Call<'_>, channels: usize) -> Result<Vec<C>, Probl
     bias.converted(C::DTYPE)?.to_vec()
 }
 
-fn convolve(call: &Call<'_>, input: &Array, options: &Options) -> Result<Array, Problem> {
-    let weight = call.array(1)?;
+pub(super) fn convolve(
+    input: &Array,
+    weight: &Array,
+    bias: &Option<Array>,
+    options: &Options,
+) -> Result<Array, Problem> {
     let window = Window::new(
         sizes_three(&input.sizes()[2..]),
         sizes_three(&weight.sizes()[2..]),
@@ -254,16 +270,9 @@ fn convolve(call: &Call<'_>, input: &Array, options: &Options) -> Result<Array, 
         options.dilation,
         false,
     )?;
-    let shape = Shape::new(
-        input,
-        &weight,
-        options.groups,
-        &window,
-        window.output,
-        false,
-    )?;
+    let shape = Shape::new(input, weight, options.groups, window.output, false)?;
     compute!(product, input.dtype(), C, O => {
-        let bias = bias_of::<C>(call, shape.out_channels)?;
+        let bias = bias_of::<C>(bias, shape.out_channels)?;
         let input = input.converted(C::DTYPE)?.contiguous()?;
         let weight = weight.converted(C::DTYPE)?.contiguous()?;
         let (input_data, weight_data) = (input.data::<C>()?, weight.data::<C>()?);
@@ -327,8 +336,12 @@ fn convolve_group<C: Product>(
 }
 
 /// The transposed convolution: each input element spreads over a window of the output.
-fn spread(call: &Call<'_>, input: &Array, options: &Options) -> Result<Array, Problem> {
-    let weight = call.array(1)?;
+pub(super) fn spread(
+    input: &Array,
+    weight: &Array,
+    bias: &Option<Array>,
+    options: &Options,
+) -> Result<Array, Problem> {
     let pixels = sizes_three(&input.sizes()[2..]);
     let kernel = sizes_three(&weight.sizes()[2..]);
     let mut output = [1; 3];
@@ -351,9 +364,9 @@ fn spread(call: &Call<'_>, input: &Array, options: &Options) -> Result<Array, Pr
         padding: options.padding,
         dilation: options.dilation,
     };
-    let shape = Shape::new(input, &weight, options.groups, &window, output, true)?;
+    let shape = Shape::new(input, weight, options.groups, output, true)?;
     compute!(product, input.dtype(), C, O => {
-        let bias = bias_of::<C>(call, shape.out_channels)?;
+        let bias = bias_of::<C>(bias, shape.out_channels)?;
         let input = input.converted(C::DTYPE)?.contiguous()?;
         let weight = weight.converted(C::DTYPE)?.contiguous()?;
         let (input_data, weight_data) = (input.data::<C>()?, weight.data::<C>()?);

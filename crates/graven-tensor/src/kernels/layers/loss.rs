@@ -24,6 +24,7 @@ macro_rules! pairwise {
 
 pub(super) const KERNELS: Table = &[
     ("aten::_cdist_forward", cdist),
+    ("aten::_pdist_forward", pdist),
     ("aten::binary_cross_entropy", binary_cross_entropy),
     ("aten::binary_cross_entropy_with_logits", with_logits),
     ("aten::cdist", cdist),
@@ -289,6 +290,29 @@ fn probable(
         _ => reduce::divided(&reduce::sum(&sums, None, false)?, -1.0)?,
     }
     .into())
+}
+
+/// `_pdist_forward(self, p=2)`: distances between all pairs of rows.
+fn pdist(call: &Call<'_>) -> Result<Value, Problem> {
+    let array = call.array(0)?;
+    let order = call.float(1)?;
+    let &[rows, width] = array.sizes() else {
+        return Err(Problem::invalid("a matrix is needed"));
+    };
+    compute!(float, array.dtype(), C, O => {
+        let values = array.converted(C::DTYPE)?.to_vec::<C>()?;
+        let row = |index: usize| &values[index * width..(index + 1) * width];
+        let mut distances = Vec::new();
+        for first in 0..rows {
+            for second in first + 1..rows {
+                let pairs = row(first).iter().zip(row(second));
+                let differences: Vec<C> = pairs.map(|(left, right)| *left - *right).collect();
+                distances.push(reduce::norm_of(&differences, order));
+            }
+        }
+        let result = Array::from_elements(&distances, &[distances.len()])?;
+        Ok(result.converted(O::DTYPE)?.into())
+    })
 }
 
 /// `cdist(x1, x2, p=2, compute_mode=None)`: distances between all rows of both.

@@ -1,6 +1,7 @@
 //! Layers: convolution, pooling, normalization, attention, recurrence, images, losses.
 
 mod attention;
+mod backward;
 mod convolution;
 mod image;
 mod loss;
@@ -10,8 +11,9 @@ mod recurrent;
 mod upsample;
 mod window;
 
-pub(super) const FAMILIES: [super::Table; 8] = [
+pub(super) const FAMILIES: [super::Table; 9] = [
     attention::KERNELS,
+    backward::KERNELS,
     convolution::KERNELS,
     image::KERNELS,
     loss::KERNELS,

@@ -49,7 +49,7 @@ pub(super) const KERNELS: Table = &[
 ];
 
 /// The last dimensions of an input, which windows slide over.
-fn planes(input: &Array, dims: usize) -> Result<Three, Problem> {
+pub(super) fn planes(input: &Array, dims: usize) -> Result<Three, Problem> {
     match input.rank() == dims + 1 || input.rank() == dims + 2 {
         true => Ok(sizes_three(&input.sizes()[input.rank() - dims..])),
         false => Err(Problem::invalid(format!(
@@ -69,7 +69,7 @@ fn result_sizes(input: &Array, dims: usize, output: Three) -> Dims {
 }
 
 /// The stride of windows is their size where none is given.
-fn stride_of(
+pub(super) fn stride_of(
     call: &Call<'_>,
     position: usize,
     dims: usize,
@@ -212,7 +212,7 @@ fn mean(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
 }
 
 /// Elements of a window, padding included, but not what lies behind it.
-fn padded_count(window: &Window, output: usize) -> f64 {
+pub(super) fn padded_count(window: &Window, output: usize) -> f64 {
     let at = [
         output / window.output[2] / window.output[1],
         output / window.output[2] % window.output[1],
@@ -250,7 +250,12 @@ fn adaptive_range(output: usize, outputs: usize, inputs: usize) -> (usize, usize
 }
 
 /// Visits the places that an element of adaptive pooling's output covers.
-fn for_each_covered(input: Three, output: Three, number: usize, mut visit: impl FnMut(usize)) {
+pub(super) fn for_each_covered(
+    input: Three,
+    output: Three,
+    number: usize,
+    mut visit: impl FnMut(usize),
+) {
     let at = [
         number / output[2] / output[1],
         number / output[2] % output[1],
