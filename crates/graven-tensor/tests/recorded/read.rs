@@ -209,7 +209,10 @@ fn expected(json: &Json) -> Result<Expected, Wrong> {
 }
 
 fn place(json: &Json) -> Result<Place, Wrong> {
-    let mut keys = json.as_object().into_iter().flat_map(|object| object.keys());
+    let mut keys = json
+        .as_object()
+        .into_iter()
+        .flat_map(|object| object.keys());
     let dtype = keys.find_map(|key| DType::from_short_name(key));
     let dims = |key: &str| -> Result<Dims, Wrong> {
         let dims = list(json.get(key))?.iter();

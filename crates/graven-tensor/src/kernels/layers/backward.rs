@@ -322,11 +322,11 @@ fn convolution_backward(call: &Call<'_>) -> Result<Value, Problem> {
 /// Elements at the end that no window reached.
 fn left_over(window: &Window) -> Result<Three, Problem> {
     let mut rest = [0; 3];
-    for dim in 0..3 {
+    for (dim, rest) in rest.iter_mut().enumerate() {
         let reached = (window.output[dim].max(1) - 1) * window.stride[dim]
             + window.dilation[dim] * (window.kernel[dim] - 1)
             + 1;
-        rest[dim] = (window.input[dim] + 2 * window.padding[dim])
+        *rest = (window.input[dim] + 2 * window.padding[dim])
             .checked_sub(reached)
             .ok_or_else(|| Problem::invalid("the gradient has more windows than the input"))?;
     }
