@@ -348,15 +348,17 @@ impl Array {
         Ok(copy)
     }
 
-    /// Itself when it is contiguous and has no bits, else a contiguous copy.
+    /// Itself when it is contiguous and has no bits, else a contiguous copy. Strides of dimensions
+    /// of one element are those of a fresh tensor.
     ///
     /// # Errors
     /// [`Problem::OutOfMemory`].
     pub fn contiguous(&self) -> Result<Self, Problem> {
+        let strides = geometry::contiguous_strides(&self.sizes);
         if self.is_contiguous() && !self.conjugate && !self.negative {
-            return Ok(self.clone());
+            return self.view(&self.sizes, strides, self.offset);
         }
-        self.copied(geometry::contiguous_strides(&self.sizes))
+        self.copied(strides)
     }
 
     /// Itself when it has this dtype, else a copy that is converted, strides kept.

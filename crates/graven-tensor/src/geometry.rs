@@ -62,6 +62,32 @@ pub fn is_channels_last(sizes: &[usize], strides: &[usize]) -> bool {
     }
 }
 
+/// Whether a tensor of 4 or 5 dimensions has its channels last, gaps or not: the memory format
+/// that torch suggests for what is computed from it. One channel in the order of a contiguous
+/// tensor does not count.
+pub fn suggests_channels_last(sizes: &[usize], strides: &[usize]) -> bool {
+    let order: &[usize] = match sizes.len() {
+        4 => &[1, 3, 2, 0],
+        5 => &[1, 4, 3, 2, 0],
+        _ => return false,
+    };
+    if strides[1] == 0 {
+        return false;
+    }
+    let mut least = 0;
+    for dim in order {
+        let is_ambiguous = *dim == 0 && least == strides[1];
+        if sizes[*dim] == 0 || strides[*dim] < least || is_ambiguous {
+            return false;
+        }
+        least = strides[*dim];
+        if sizes[*dim] > 1 {
+            least = least.saturating_mul(sizes[*dim]);
+        }
+    }
+    true
+}
+
 fn is_in_order(sizes: &[usize], strides: &[usize], order: impl Iterator<Item = usize>) -> bool {
     let mut expected = 1_usize;
     for dim in order {
@@ -443,6 +469,15 @@ mod tests {
             elementwise_strides(&sizes, &[&[24, 8, 2]]).to_vec(),
             [12, 4, 1]
         );
+    }
+
+    #[test]
+    fn memory_formats() {
+        assert!(is_dense(&[2, 1, 3], &[1, 9, 2]));
+        assert!(!is_dense(&[2, 3], &[1, 4]));
+        assert!(suggests_channels_last(&[1, 1, 5, 5], &[25, 1, 5, 1]));
+        assert!(!suggests_channels_last(&[1, 1, 5, 5], &[25, 25, 5, 1]));
+        assert!(!suggests_channels_last(&[2, 3, 1, 1], &[3, 1, 1, 1]));
     }
 
     #[test]

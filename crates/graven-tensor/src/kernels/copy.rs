@@ -19,7 +19,9 @@ pub(super) const KERNELS: Table = &[
     }),
     ("aten::lift_fresh_copy", |call| {
         let array = call.array(0)?;
-        Ok(array.copied(preserved(&array))?.into())
+        Ok(array
+            .copied(geometry::contiguous_strides(array.sizes()))?
+            .into())
     }),
 ];
 
@@ -40,9 +42,32 @@ pub(super) fn strides_in(array: &Array, format: MemoryFormat) -> Result<Dims, Pr
     }
 }
 
-/// Strides of a copy that keeps the order of the dimensions.
+/// Strides of a copy: those of an array without gaps and overlaps, and of any other ones that keep
+/// the order of its dimensions.
 pub(super) fn preserved(array: &Array) -> Dims {
     geometry::preserved_strides(array.sizes(), array.strides())
+}
+
+/// A copy with the same strides and offset, gaps and all: what a functional operator writes to
+/// that stands for one that writes a view. An array that is expanded is copied plainly.
+pub(super) fn with_gaps(array: &Array) -> Result<Array, Problem> {
+    let mut dims = array.sizes().iter().zip(array.strides());
+    let is_expanded = dims.any(|(size, stride)| *size > 1 && *stride == 0);
+    if is_expanded || array.is_conjugate() || array.is_negative() {
+        return array.copied(preserved(array));
+    }
+    let count = array.storage().len() / array.dtype().bytes();
+    let one = Dims::from_slice(&[1]);
+    let line = Array::new(
+        array.storage().clone(),
+        array.dtype(),
+        &[count],
+        one.clone(),
+        0,
+    )?;
+    let strides = Dims::from_slice(array.strides());
+    line.copied(one)?
+        .view(array.sizes(), strides, array.offset())
 }
 
 fn clone(call: &Call<'_>) -> Result<Value, Problem> {
@@ -66,7 +91,7 @@ fn to_copy(call: &Call<'_>) -> Result<Value, Problem> {
 /// `copy(self, src, non_blocking)`: `src` in the shape and type of `self`.
 fn copy(call: &Call<'_>) -> Result<Value, Problem> {
     let array = call.unresolved(0)?;
-    let copy = Array::zeros_strided(array.dtype(), array.sizes(), preserved(&array))?;
+    let copy = with_gaps(&array)?;
     copy.assign(&call.unresolved(1)?)?;
     Ok(copy.into())
 }

@@ -20,9 +20,7 @@ pub(super) const KERNELS: Table = &[
     ("aten::arange.start_step", |call| {
         arange(call, Some(0), 1, Some(2), 3)
     }),
-    ("aten::empty.memory_format", |call| {
-        filled(call, 0, Scalar::Int(0), 1)
-    }),
+    ("aten::empty.memory_format", empty),
     ("aten::empty_like", |call| {
         filled_like(call, Scalar::Int(0), 1)
     }),
@@ -135,8 +133,20 @@ fn new_empty_strided(call: &Call<'_>) -> Result<Value, Problem> {
 fn empty_permuted(call: &Call<'_>) -> Result<Value, Problem> {
     let sizes = call.sizes(0)?;
     let order = crate::geometry::wrap_dims(&call.ints(1)?, sizes.len())?;
+    if order.len() != sizes.len() {
+        return Err(Problem::invalid("the order must name every dimension"));
+    }
     let strides = crate::geometry::strides_in_order(&sizes, order.into_iter().rev());
     Ok(Array::zeros_strided(dtype_at(call, 2, DType::Float32)?, &sizes, strides)?.into())
+}
+
+/// `empty.memory_format(size, *, dtype, layout, device, pin_memory, memory_format)`
+fn empty(call: &Call<'_>) -> Result<Value, Problem> {
+    let sizes = call.sizes(0)?;
+    let line = Array::zeros(DType::Bool, &[])?.expand(&sizes)?;
+    let format = call.optional_memory_format(5)?;
+    let strides = strides_in(&line, format.unwrap_or(MemoryFormat::Contiguous))?;
+    Ok(Array::zeros_strided(dtype_at(call, 1, DType::Float32)?, &sizes, strides)?.into())
 }
 
 fn scalar_tensor(call: &Call<'_>) -> Result<Value, Problem> {
@@ -159,6 +169,10 @@ fn fill_scalar(call: &Call<'_>) -> Result<Value, Problem> {
     Ok(constant(array.dtype(), array.sizes(), strides, call.scalar(1)?)?.into())
 }
 
+fn is_integral(scalar: &Scalar) -> bool {
+    matches!(scalar, Scalar::Int(_) | Scalar::Bool(_))
+}
+
 /// `arange(start, end, step, *, dtype, ...)`: positions of what is given.
 fn arange(
     call: &Call<'_>,
@@ -170,7 +184,6 @@ fn arange(
     let start = start.map_or(Ok(Scalar::Int(0)), |start| call.scalar(start))?;
     let step = step.map_or(Ok(Scalar::Int(1)), |step| call.scalar(step))?;
     let end = call.scalar(end)?;
-    let is_integral = |scalar: &Scalar| matches!(scalar, Scalar::Int(_) | Scalar::Bool(_));
     let default = match [start, end, step].iter().all(is_integral) {
         true => DType::Int64,
         false => DType::Float32,
@@ -196,7 +209,7 @@ fn arange_count(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Resul
     let wrong = || Problem::invalid("the end is not to be reached from the start by this step");
     let count = match dtype {
         // Differences of large integers have no room in a float.
-        DType::Int64 => {
+        DType::Int64 if [start, end, step].iter().all(is_integral) => {
             let (start, end, step) = (start.to_i64(), end.to_i64(), step.to_i64());
             let span = i128::from(end) - i128::from(start);
             let step = i128::from(step);

@@ -1,7 +1,7 @@
 //! Tensors put together: `cat`, `stack`, `repeat`; and pieces written into copies.
 
 use super::Table;
-use super::copy::preserved;
+use super::copy::with_gaps;
 use super::pointwise::Arithmetic as _;
 use super::view::{diagonal_of, narrowed, select, sliced, unsqueezed};
 use crate::array::Array;
@@ -124,7 +124,7 @@ fn with_piece(
     piece: impl FnOnce(&Array) -> Result<Array, Problem>,
 ) -> Result<Value, Problem> {
     let array = call.unresolved(0)?;
-    let copy = array.copied(preserved(&array))?;
+    let copy = with_gaps(&array)?;
     let piece = piece(&copy)?;
     let source = call.unresolved(1)?;
     if piece.sizes() != source.sizes() {
@@ -201,9 +201,9 @@ fn meshgrid(call: &Call<'_>, indexing: &str) -> Result<Value, Problem> {
     let grid = |(dim, array): (usize, &Array)| {
         let mut own = Dims::from_elem(1, sizes.len());
         own[dim] = array.numel();
-        let mut strides = Dims::from_elem(1, sizes.len());
-        strides[dim] = array.strides().first().copied().unwrap_or(1);
-        array.view(&own, strides, array.offset())?.expand(&sizes)
+        let view = super::view::reshaped(array, &own)?;
+        let view = view.ok_or_else(|| Problem::invalid("a tensor of at most one dimension"))?;
+        view.expand(&sizes)
     };
     let mut grids: Vec<Array> = arrays
         .iter()
@@ -211,9 +211,6 @@ fn meshgrid(call: &Call<'_>, indexing: &str) -> Result<Value, Problem> {
         .map(grid)
         .collect::<Result<_, _>>()?;
     if swaps {
-        for grid in &mut grids {
-            *grid = super::view::transpose(grid, 0, 1)?;
-        }
         grids.swap(0, 1);
     }
     Ok(grids.into())

@@ -30,80 +30,79 @@ pub(super) const KERNELS: Table = &[
     ("aten::normal_functional", |call| {
         let array = call.array(0)?;
         let (mean, deviation) = (call.float(1)?, call.float(2)?);
-        Ok(normal(call, array.dtype(), array.sizes(), [mean, deviation])?.into())
+        let strides = preserved(&array);
+        let in_blocks = geometry::is_contiguous(array.sizes(), &strides);
+        let range = [mean, deviation];
+        let result = normal(call, array.dtype(), array.sizes(), range, in_blocks)?;
+        Ok(result.view(array.sizes(), strides, 0)?.into())
     }),
     ("aten::rand", |call| {
         let dtype = call.optional_dtype(1)?.unwrap_or(DType::Float32);
         Ok(uniform(call, dtype, &call.sizes(0)?, [0.0, 1.0])?.into())
     }),
     ("aten::rand_like", |call| {
-        like(call, 1, |call, dtype, sizes| {
+        like(call, 1, |call, dtype, sizes, _| {
             uniform(call, dtype, sizes, [0.0, 1.0])
         })
     }),
     ("aten::randint", |call| {
-        let dtype = call.optional_dtype(2)?.unwrap_or(DType::Int64);
+        let dtype = call.optional_dtype(2)?.unwrap_or(DType::Float32);
         Ok(integers(call, [0, call.int(0)?], &call.sizes(1)?, dtype)?.into())
     }),
     ("aten::randint.low", |call| {
-        let dtype = call.optional_dtype(3)?.unwrap_or(DType::Int64);
+        let dtype = call.optional_dtype(3)?.unwrap_or(DType::Float32);
         Ok(integers(call, [call.int(0)?, call.int(1)?], &call.sizes(2)?, dtype)?.into())
     }),
     ("aten::randint_like", |call| {
         let high = call.int(1)?;
-        like(call, 2, |call, dtype, sizes| {
+        like(call, 2, |call, dtype, sizes, _| {
             integers(call, [0, high], sizes, dtype)
         })
     }),
     ("aten::randint_like.low_dtype", |call| {
         let range = [call.int(1)?, call.int(2)?];
-        like(call, 3, |call, dtype, sizes| {
+        like(call, 3, |call, dtype, sizes, _| {
             integers(call, range, sizes, dtype)
         })
     }),
     ("aten::randn", |call| {
         let dtype = call.optional_dtype(1)?.unwrap_or(DType::Float32);
-        Ok(normal(call, dtype, &call.sizes(0)?, [0.0, 1.0])?.into())
+        Ok(normal(call, dtype, &call.sizes(0)?, [0.0, 1.0], true)?.into())
     }),
     ("aten::randn_like", |call| {
-        like(call, 1, |call, dtype, sizes| {
-            normal(call, dtype, sizes, [0.0, 1.0])
+        like(call, 1, |call, dtype, sizes, in_blocks| {
+            normal(call, dtype, sizes, [0.0, 1.0], in_blocks)
         })
     }),
     ("aten::randperm", randperm),
     ("aten::uniform", |call| {
         let array = call.array(0)?;
-        Ok(uniform(
-            call,
-            array.dtype(),
-            array.sizes(),
-            [call.float(1)?, call.float(2)?],
-        )?
-        .into())
+        let range = [call.float(1)?, call.float(2)?];
+        let result = uniform(call, array.dtype(), array.sizes(), range)?;
+        Ok(result.view(array.sizes(), preserved(&array), 0)?.into())
     }),
 ];
 
-/// A random tensor of another's sizes and strides.
+/// A random tensor of another's sizes and strides. Numbers are drawn in the order of memory. `make`
+/// is told whether that is the order of the elements.
 fn like(
     call: &Call<'_>,
     dtype: usize,
-    make: impl FnOnce(&Call<'_>, DType, &[usize]) -> Result<Array, Problem>,
+    make: impl FnOnce(&Call<'_>, DType, &[usize], bool) -> Result<Array, Problem>,
 ) -> Result<Value, Problem> {
     let array = call.array(0)?;
-    let result = make(
-        call,
-        call.optional_dtype(dtype)?.unwrap_or(array.dtype()),
-        array.sizes(),
-    )?;
     let format = call.optional_memory_format(dtype + 4)?;
     let strides = match format {
         Some(format) => strides_in(&array, format)?,
         None => preserved(&array),
     };
-    match result.strides() == &*strides {
-        true => Ok(result.into()),
-        false => Ok(result.copied(strides)?.into()),
-    }
+    let result = make(
+        call,
+        call.optional_dtype(dtype)?.unwrap_or(array.dtype()),
+        array.sizes(),
+        geometry::is_contiguous(array.sizes(), &strides),
+    )?;
+    Ok(result.view(array.sizes(), strides, 0)?.into())
 }
 
 fn checked_count(sizes: &[usize]) -> Result<usize, Problem> {
@@ -141,25 +140,27 @@ fn uniform(
     })
 }
 
-/// Normal numbers: one by one below 16 of them, in blocks from then on.
+/// Normal numbers: one by one below 16 of them, from then on in blocks, unless told otherwise.
 fn normal(
     call: &Call<'_>,
     dtype: DType,
     sizes: &[usize],
     [mean, deviation]: [f64; 2],
+    in_blocks: bool,
 ) -> Result<Array, Problem> {
     if deviation < 0.0 {
         return Err(Problem::invalid("a deviation must not be negative"));
     }
     let count = checked_count(sizes)?;
-    let values: Vec<f64> = call.with_generator(|generator| match (count < 16, dtype) {
-        (true, _) => (0..count).map(|_| single_normal(generator)).collect(),
-        (false, DType::Float64) => blocks(generator, count, Generator::next_f64, pair_f64),
-        (false, _) => {
-            let draw = |generator: &mut Generator| f64::from(generator.next_f32());
-            blocks(generator, count, draw, pair_f32)
-        }
-    });
+    let values: Vec<f64> =
+        call.with_generator(|generator| match (count < 16 || !in_blocks, dtype) {
+            (true, _) => (0..count).map(|_| single_normal(generator)).collect(),
+            (false, DType::Float64) => blocks(generator, count, Generator::next_f64, pair_f64),
+            (false, _) => {
+                let draw = |generator: &mut Generator| f64::from(generator.next_f32());
+                blocks(generator, count, draw, pair_f32)
+            }
+        });
     dispatch!(float, dtype, T => {
         let mut fresh = Fresh::<T>::new(count)?;
         for (out, value) in fresh.elements().iter_mut().zip(values) {
@@ -320,19 +321,25 @@ fn native_dropout(call: &Call<'_>) -> Result<Value, Problem> {
             input.sizes(),
             DType::Bool,
         )?;
+        let mask = mask.view(input.sizes(), strides.clone(), 0)?;
         return Ok([input.copied(strides)?, mask].into());
     }
     let kept = bernoulli(call, input.numel(), 1.0 - p)?;
     let scale = if p == 1.0 { 0.0 } else { 1.0 / (1.0 - p) };
     let mask = of_truths(&kept, input.sizes(), DType::Bool)?;
+    let mask = mask.view(input.sizes(), strides.clone(), 0)?;
+    // In the order of memory, as the mask is drawn.
+    let ordered = input.copied(strides.clone())?;
+    let line = Dims::from_slice(&[1]);
+    let ordered = ordered.view(&[input.numel()], line, 0)?;
     let result = compute!(float, input.dtype(), C, O => {
         let scale = <C as Element>::from_f64(scale);
-        let values = input.converted(C::DTYPE)?.to_vec::<C>()?;
+        let values = ordered.converted(C::DTYPE)?.to_vec::<C>()?;
         let mut fresh = Fresh::<C>::new(values.len())?;
         for ((out, value), kept) in fresh.elements().iter_mut().zip(values).zip(&kept) {
             *out = value * <C as Element>::from_bool(kept.get()) * scale;
         }
         fresh.into_array(input.sizes())?.converted(O::DTYPE)
     })?;
-    Ok([result.copied(strides)?, mask].into())
+    Ok([result.view(input.sizes(), strides, 0)?, mask].into())
 }

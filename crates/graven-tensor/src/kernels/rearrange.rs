@@ -208,12 +208,14 @@ pub(super) fn pad_constant(
     value: Scalar,
 ) -> Result<Array, Problem> {
     let pairs = pairs(array, padding)?;
+    if padding.iter().all(|amount| *amount == 0) {
+        return array.copied(super::copy::preserved(array));
+    }
     let mut sizes = Dims::from_slice(array.sizes());
     for (dim, before, behind) in &pairs {
         sizes[*dim] = padded_size(sizes[*dim], *before, *behind)?;
     }
-    let is_last = geometry::is_channels_last(array.sizes(), array.strides());
-    let strides = match is_last && !array.is_contiguous() {
+    let strides = match geometry::suggests_channels_last(array.sizes(), array.strides()) {
         true => geometry::channels_last_strides(&sizes),
         false => geometry::contiguous_strides(&sizes),
     };

@@ -22,7 +22,7 @@ pub(super) const KERNELS: Table = &[
         truth(call, Some(dims_at(call, 1)?), call.bool(2)?, true)
     }),
     ("aten::all.dims", |call| {
-        truth(call, optional_dims(call, 1)?, call.bool(2)?, true)
+        truth(call, plain_dims(call, 1)?, call.bool(2)?, true)
     }),
     ("aten::amax", |call| extreme(call, true)),
     ("aten::amin", |call| extreme(call, false)),
@@ -32,7 +32,7 @@ pub(super) const KERNELS: Table = &[
         truth(call, Some(dims_at(call, 1)?), call.bool(2)?, false)
     }),
     ("aten::any.dims", |call| {
-        truth(call, optional_dims(call, 1)?, call.bool(2)?, false)
+        truth(call, plain_dims(call, 1)?, call.bool(2)?, false)
     }),
     ("aten::argmax", |call| arg_extreme(call, true)),
     ("aten::argmin", |call| arg_extreme(call, false)),
@@ -152,6 +152,11 @@ fn dims_at(call: &Call<'_>, position: usize) -> Result<Vec<i64>, Problem> {
 }
 
 /// No dimensions are all.
+/// Dimensions of which an empty list stands for none, not for all.
+fn plain_dims(call: &Call<'_>, position: usize) -> Result<ReducedDims, Problem> {
+    Ok(call.optional_ints(position)?.map(|dims| dims.to_vec()))
+}
+
 fn optional_dims(call: &Call<'_>, position: usize) -> Result<ReducedDims, Problem> {
     let dims = call.optional_ints(position)?;
     Ok(dims
@@ -606,7 +611,42 @@ impl Spread {
         })
     }
 
+    /// Of complex numbers the variances of both parts are added.
+    fn of_complex(&self, array: &Array) -> Result<[Array; 2], Problem> {
+        let values = array
+            .converted(DType::Complex128)?
+            .to_vec::<Complex<f64>>()?;
+        let real = Self {
+            dims: self.dims.clone(),
+            is_root: false,
+            ..*self
+        };
+        let part = |part: fn(&Complex<f64>) -> f64| {
+            let values: Vec<f64> = values.iter().map(part).collect();
+            let [spread, mean] = real.results(&Array::from_elements(&values, array.sizes())?)?;
+            Ok::<_, Problem>((spread.to_vec::<f64>()?, mean.to_vec::<f64>()?, spread))
+        };
+        let (re, im) = (part(|value| value.re)?, part(|value| value.im)?);
+        let sums = re.0.iter().zip(&im.0).map(|(re, im)| match self.is_root {
+            true => (re + im).sqrt(),
+            false => re + im,
+        });
+        let means =
+            re.1.iter()
+                .zip(&im.1)
+                .map(|(re, im)| Complex::new(*re, *im));
+        let (sums, means): (Vec<f64>, Vec<Complex<f64>>) = (sums.collect(), means.collect());
+        let sizes = re.2.sizes();
+        Ok([
+            Array::from_elements(&sums, sizes)?.converted(array.dtype().to_real())?,
+            Array::from_elements(&means, sizes)?.converted(array.dtype())?,
+        ])
+    }
+
     fn results(&self, array: &Array) -> Result<[Array; 2], Problem> {
+        if array.dtype().is_complex() {
+            return self.of_complex(array);
+        }
         compute!(float, array.dtype(), C, O => {
             let rows = Rows::new(array, self.dims.as_deref(), self.keeps, C::DTYPE)?;
             let mean_of = |row: &[C]| C::sum_of(row) / C::of(row.len() as f64);

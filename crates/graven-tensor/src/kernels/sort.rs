@@ -75,7 +75,8 @@ fn sort_along(array: &Array, dim: usize, descending: bool) -> Result<[Array; 2],
         let indices = indices_along(array, dim, array.size(dim), |line: &[T], out: &mut [i64]| {
             out.copy_from_slice(&order(line));
         })?;
-        Ok([values, indices])
+        let strides = super::copy::preserved(array);
+        Ok([values.copied(strides.clone())?, indices.copied(strides)?])
     })
 }
 

@@ -3,14 +3,14 @@
 
 usage: record.py [OPERATOR ...]
        record.py --list [OPERATOR ...]
-       record.py --all [OPERATOR ...]
+       record.py --all FOLDER [OPERATOR ...]
 
 Needs torch 2.15. Runs each operator's samples (`record/FAMILY.py` makes them) and writes
 `recorded/OPERATOR.jsonl`, a sample a line; without arguments for all operators that have
 samples. An operator is named as `aten::add.Tensor`; `aten::add` stands for all of its overloads,
 and the name of a family (`pointwise`) for the whole family.
-`--list` prints how many samples each has, and writes nothing. Of many samples a part is written,
-with `--all` all are: to work on a kernel, not to be kept.
+`--list` prints how many samples each has, and writes nothing. Of many samples a part is written;
+`--all` writes all to another folder, which `RECORDED=FOLDER cargo test` then takes.
 
 The same torch gives the same files: samples are drawn by the operator's name alone.
 """
@@ -43,11 +43,14 @@ def main(arguments):
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
     only_list = "--list" in arguments
+    folder = FOLDER
+    if "--all" in arguments:
+        folder = pathlib.Path(arguments.pop(arguments.index("--all") + 1))
     chosen = {argument for argument in arguments if not argument.startswith("-")}
-    FOLDER.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     total, failures = 0, []
     if not chosen and not only_list:
-        for path in FOLDER.glob("*.jsonl"):
+        for path in folder.glob("*.jsonl"):
             path.unlink()
     for name, (family, generator) in sorted(record.load().items()):
         if not is_chosen(name, family, chosen):
@@ -57,7 +60,7 @@ def main(arguments):
         if only_list:
             print(f"{len(lines):5} {family:10} {name}")
             continue
-        path = FOLDER / f"{name.replace('::', '.')}.jsonl"
+        path = folder / f"{name.replace('::', '.')}.jsonl"
         path.write_text("".join(line + "\n" for line in lines))
     print(f"{total} samples", file=sys.stderr)
     if failures:

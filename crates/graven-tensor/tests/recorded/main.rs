@@ -2,7 +2,8 @@
 //!
 //! Each file of `tests/data/recorded` holds the samples of an operator and is a test, filtered by
 //! the operator's name. An operator that graven cannot compute yet is an ignored test, and so is
-//! one of `tests/data/wrong.txt`: some of its samples are known to be wrong.
+//! one of `tests/data/wrong.txt`: some of its samples are known to be wrong. `RECORDED` in the
+//! environment names another folder of samples.
 
 mod check;
 mod read;
@@ -25,8 +26,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let wrong = fs::read_to_string(data.join("wrong.txt"))?;
     let eager = Arc::new(Eager::default());
+    let recorded = std::env::var_os("RECORDED").map(PathBuf::from);
+    let recorded = recorded.unwrap_or_else(|| data.join("recorded"));
     let mut operators = Vec::new();
-    for entry in fs::read_dir(data.join("recorded"))? {
+    for entry in fs::read_dir(recorded)? {
         let path = entry?.path();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         operators.push((stem.replacen('.', "::", 1), path.clone()));

@@ -102,7 +102,12 @@ pub(super) fn nonzero(array: &Array) -> Result<Array, Problem> {
         0 => usize::from(array.item()?.to_f64() != 0.0),
         rank => rows.len() / rank,
     };
-    Array::from_elements(&rows, &[count, rank])
+    // Column after column, as torch has it.
+    let rows = Array::from_elements(&rows, &[count, rank])?;
+    match rank {
+        0 => Ok(rows),
+        _ => rows.copied(Dims::from_slice(&[1, count.max(1)])),
+    }
 }
 
 /// Places of a tensor that tensors of indices name.

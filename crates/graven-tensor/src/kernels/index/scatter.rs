@@ -191,7 +191,7 @@ fn scatter(
         }
         Source::Number(number) => Array::scalar(array.dtype(), number)?.expand(index.sizes())?,
     };
-    let copy = array.copied(preserved(&array))?;
+    let copy = array.copied(geometry::contiguous_strides(array.sizes()))?;
     let indices = indices_of(&index)?;
     match reduce {
         None => dispatch!(any, array.dtype(), T => {

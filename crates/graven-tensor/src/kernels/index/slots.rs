@@ -10,14 +10,14 @@ use crate::array::Array;
 use crate::call::Call;
 use crate::element::{Element, dispatch};
 use crate::error::Problem;
-use crate::geometry::wrap_dim;
+use crate::geometry::{contiguous_strides, wrap_dim};
 use crate::value::Value;
 
 pub(super) const KERNELS: Table = &[
     ("aten::index_add", |call| {
         let alpha = call.scalar(4)?;
         let copy = call.array(0)?;
-        let copy = copy.copied(preserved(&copy))?;
+        let copy = copy.copied(contiguous_strides(copy.sizes()))?;
         for_each_slice(call, &copy, |to, from| {
             let sum = dispatch!(any, to.dtype(), T => {
                 let alpha = alpha.to::<T>();
@@ -31,7 +31,7 @@ pub(super) const KERNELS: Table = &[
     }),
     ("aten::index_copy", |call| {
         let copy = call.array(0)?;
-        let copy = copy.copied(preserved(&copy))?;
+        let copy = copy.copied(contiguous_strides(copy.sizes()))?;
         for_each_slice(call, &copy, |to, from| to.assign(from))?;
         Ok(copy.into())
     }),
@@ -109,7 +109,7 @@ fn index_fill(call: &Call<'_>) -> Result<Value, Problem> {
 /// `index_reduce(self, dim, index, source, reduce, *, include_self=True)`
 fn index_reduce(call: &Call<'_>) -> Result<Value, Problem> {
     let array = call.array(0)?;
-    let copy = array.copied(preserved(&array))?;
+    let copy = array.copied(contiguous_strides(array.sizes()))?;
     let reduce = Reduce::from_name(call.optional_str(4)?.unwrap_or_default())?;
     let includes_self = call.bool(5)?;
     let (dim, places) = places(call, &copy)?;

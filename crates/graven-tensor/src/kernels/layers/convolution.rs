@@ -13,7 +13,7 @@ use crate::array::{Array, Fresh};
 use crate::call::Call;
 use crate::element::Element as _;
 use crate::error::Problem;
-use crate::geometry::Dims;
+use crate::geometry::{self, Dims};
 use crate::scalar::Scalar;
 use crate::value::Value;
 
@@ -154,6 +154,18 @@ fn general(
     })
 }
 
+/// Channels last where input or weight have them last. One dimension is two, the first of size 1.
+fn in_format(result: Array, input: &Array, weight: &Array) -> Result<Array, Problem> {
+    if result.rank() == 3 {
+        let flat = [&result, input, weight].map(|array| unsqueezed(array, 2));
+        let [result, input, weight] = flat;
+        let result = in_format(result?, &input?, &weight?)?;
+        return super::super::view::squeeze(&result, |dim| dim == 2);
+    }
+    let is_last = geometry::suggests_channels_last(weight.sizes(), weight.strides());
+    in_format_of(result, if is_last { weight } else { input })
+}
+
 /// An input without a batch is a batch of one.
 fn with_batch(
     call: &Call<'_>,
@@ -188,10 +200,11 @@ fn with_batch(
     match input.rank() {
         rank if rank == dims + 2 => {
             let result = convolve(&input)?;
-            Ok(in_format_of(result, &input)?.into())
+            Ok(in_format(result, &input, &weight)?.into())
         }
         rank if rank == dims + 1 => {
-            let result = convolve(&unsqueezed(&input, 0)?)?;
+            let input = unsqueezed(&input, 0)?;
+            let result = in_format(convolve(&input)?, &input, &weight)?;
             Ok(super::super::view::squeeze(&result, |dim| dim == 0)?.into())
         }
         _ => Err(wrong(dims + 2, &input)),

@@ -29,8 +29,8 @@ use crate::geometry;
 
 /// The result in the memory format of what it came from: channels last where that had them last.
 fn in_format_of(result: Array, source: &Array) -> Result<Array, Problem> {
-    let is_last = geometry::is_channels_last(source.sizes(), source.strides());
-    match is_last && !source.is_contiguous() && matches!(result.rank(), 4 | 5) {
+    let is_last = geometry::suggests_channels_last(source.sizes(), source.strides());
+    match is_last && matches!(result.rank(), 4 | 5) {
         true => result.copied(geometry::channels_last_strides(result.sizes())),
         false => Ok(result),
     }

@@ -150,11 +150,12 @@ fn layer_norm(call: &Call<'_>) -> Result<[Array; 3], Problem> {
             }
         });
         rows.extend(std::iter::repeat_n(1, shape.len()));
-        let statistics = |fresh: Fresh<C>| fresh.into_array(&rows);
+        let dtype = if is_mixed(&input, &affine) { C::DTYPE } else { O::DTYPE };
+        let statistics = |fresh: Fresh<C>| fresh.into_array(&rows)?.converted(dtype);
         Ok([
             out.into_array(input.sizes())?.converted(O::DTYPE)?,
-            statistics(means)?.converted(O::DTYPE)?,
-            statistics(deviations)?.converted(O::DTYPE)?,
+            statistics(means)?,
+            statistics(deviations)?,
         ])
     })
 }
@@ -170,6 +171,12 @@ fn last_dims(input: &Array, shape: &[usize]) -> Result<usize, Problem> {
                 input.sizes()
             ))
         })
+}
+
+/// Whether the parameters are more exact than the input, so that statistics are too.
+fn is_mixed(input: &Array, affine: &[Option<Array>; 2]) -> bool {
+    let mut given = affine.iter().flatten();
+    given.any(|array| array.dtype() != input.dtype())
 }
 
 /// Weight and bias, 1 and 0 where there are none.
@@ -251,10 +258,11 @@ fn group_norm(
         }
         means.resize(batch * groups, C::of(0.0));
         deviations.resize(batch * groups, C::of(0.0));
+        let dtype = if is_mixed(input, &affine) { C::DTYPE } else { O::DTYPE };
         Ok([
             Array::from_elements(&values, input.sizes())?.converted(O::DTYPE)?,
-            Array::from_elements(&means, &[batch, groups])?.converted(O::DTYPE)?,
-            Array::from_elements(&deviations, &[batch, groups])?.converted(O::DTYPE)?,
+            Array::from_elements(&means, &[batch, groups])?.converted(dtype)?,
+            Array::from_elements(&deviations, &[batch, groups])?.converted(dtype)?,
         ])
     })
 }
@@ -323,9 +331,13 @@ impl BatchNorm {
                 line.iter_mut().for_each(|value| *value = *value * factor + shift);
             }
             let result = Array::from_elements(&values, input.sizes())?.converted(O::DTYPE)?;
-            let saved = |values: &[C]| match self.is_training {
-                true => Array::from_elements(values, &[channels]),
-                false => Array::from_elements::<C>(&[], &[0]),
+            let is_mixed = is_mixed(input, affine);
+            let saved = |values: &[C]| {
+                let array = match self.is_training {
+                    true => Array::from_elements(values, &[channels]),
+                    false => Array::from_elements::<C>(&[], &[0]),
+                }?;
+                array.converted(if is_mixed { C::DTYPE } else { O::DTYPE })
             };
             let both: Vec<C> = means.iter().chain(&variances).copied().collect();
             Ok([

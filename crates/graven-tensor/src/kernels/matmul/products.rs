@@ -29,8 +29,16 @@ pub(super) const KERNELS: Table = &[
         Ok(combined(&call.array(0)?, &product, call.scalar(3)?, call.scalar(4)?)?.into())
     }),
     ("aten::addr", |call| {
-        let outer = outer(&call.array(1)?, &call.array(2)?)?;
-        Ok(combined(&call.array(0)?, &outer, call.scalar(3)?, call.scalar(4)?)?.into())
+        let (base, left, right) = (call.array(0)?, call.array(1)?, call.array(2)?);
+        let outer = outer(&left, &right)?;
+        let result = combined(&base, &outer, call.scalar(3)?, call.scalar(4)?)?;
+        // Strides are those of an element-wise operator of the three.
+        let sizes = result.sizes();
+        let strides = geometry::expanded_strides(base.sizes(), base.strides(), sizes)?;
+        let rows = [left.strides().first().copied().unwrap_or(0), 0];
+        let columns = [0, right.strides().first().copied().unwrap_or(0)];
+        let strides = geometry::elementwise_strides(sizes, &[&strides, &rows, &columns]);
+        Ok(result.copied(strides)?.into())
     }),
     ("aten::baddbmm", |call| {
         let product = batched(&call.array(1)?, &call.array(2)?)?;
