@@ -222,23 +222,9 @@ fn imag<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {
 /// The real (0) or imaginary (1) parts of complex numbers.
 fn part<E: Emit>(emit: &mut E, this: &E::Value, index: i64) -> Taken<E> {
     let dim = emit.meta(this).sizes.len() as i64;
-    let is_conjugate = emit.is_conjugate(this);
-    let this = match is_conjugate {
-        true => Arg::Value(one(emit, "aten::_conj", &[tensor(this)], &[])?),
-        false => tensor(this),
-    };
-    let pairs = one(emit, "aten::view_as_real", &[this], &[])?;
+    let pairs = one(emit, "aten::view_as_real", &[tensor(this)], &[])?;
     let args = [Arg::Value(pairs), Arg::int(dim), Arg::int(index)];
-    let part = one(emit, "aten::select.int", &args, &[])?;
-    match is_conjugate && index == 1 {
-        true => Ok(value(one(
-            emit,
-            "aten::_neg_view",
-            &[Arg::Value(part)],
-            &[],
-        )?)),
-        false => Ok(value(part)),
-    }
+    Ok(value(one(emit, "aten::select.int", &args, &[])?))
 }
 
 fn numpy_t<E: Emit>(emit: &mut E, call: &Call<'_, E::Value>) -> Taken<E> {

@@ -28,7 +28,9 @@ pub(super) const KERNELS: Table = &[
     ("aten::detach", |call| Ok(call.unresolved(0)?.into())),
     ("aten::diagonal", diagonal),
     ("aten::expand", expand),
+    ("aten::imag", |call| part(call, 1)),
     ("aten::permute", permute),
+    ("aten::real", |call| part(call, 0)),
     ("aten::resize_", resize_),
     ("aten::select.int", |call| {
         Ok(select(&call.unresolved(0)?, call.int(1)?, call.int(2)?)?.into())
@@ -487,6 +489,31 @@ fn view_as_real(call: &Call<'_>) -> Result<Value, Problem> {
             "a conjugate view has no real view; resolve it first",
         ));
     }
+    Ok(pairs(&array)?.into())
+}
+
+/// `real(self)`, `imag(self)`: the parts of conjugate numbers are those of the stored ones, the
+/// imaginary one negative.
+fn part(call: &Call<'_>, index: i64) -> Result<Value, Problem> {
+    let array = call.unresolved(0)?;
+    if index == 0 && !array.dtype().is_complex() {
+        return Ok(array.into());
+    }
+    let is_conjugate = array.is_conjugate();
+    let stored = if is_conjugate {
+        array.conjugated()
+    } else {
+        array
+    };
+    let part = select(&pairs(&stored)?, -1, index)?;
+    Ok(match is_conjugate && index == 1 {
+        true => part.negated().into(),
+        false => part.into(),
+    })
+}
+
+/// Complex numbers as pairs of floats.
+fn pairs(array: &Array) -> Result<Array, Problem> {
     if !array.dtype().is_complex() {
         return Err(Problem::DType {
             found: array.dtype(),
@@ -499,8 +526,8 @@ fn view_as_real(call: &Call<'_>) -> Result<Value, Problem> {
     let dtype = array.dtype().to_real();
     let real = array.reinterpreted(dtype, &sizes, strides, array.offset() * 2)?;
     Ok(match array.is_negative() {
-        true => real.negated().into(),
-        false => real.into(),
+        true => real.negated(),
+        false => real,
     })
 }
 
