@@ -28,7 +28,7 @@ pub(super) const KERNELS: Table = &[
         let alpha = call.float(1)?;
         activation!(call, x => {
             let alpha = C::of(alpha);
-            if x > C::of(0.0) { x } else { alpha * (x / alpha).exp_m1() }
+            if x > C::of(0.0) { x } else { alpha * (x / alpha).exp_minus_one() }
         })
     }),
     ("aten::elu", elu),
@@ -68,7 +68,7 @@ pub(super) const KERNELS: Table = &[
     ("aten::special_logit", logit),
     ("aten::mish", |call| {
         activation!(call, x => {
-            x * x.exponential().ln_1p().hyperbolic_tangent()
+            x * x.exponential().log_one_plus().hyperbolic_tangent()
         })
     }),
     ("aten::prelu", prelu),
@@ -82,7 +82,7 @@ pub(super) const KERNELS: Table = &[
         const SCALE: f64 = 1.050_700_987_355_480_5;
         activation!(call, x => match x > C::of(0.0) {
             true => x * C::of(SCALE),
-            false => x.exp_m1() * C::of(ALPHA * SCALE),
+            false => x.exp_minus_one() * C::of(ALPHA * SCALE),
         })
     }),
     ("aten::silu", silu),
@@ -92,7 +92,7 @@ pub(super) const KERNELS: Table = &[
             let beta: C = C::of(beta);
             match x * beta > C::of(threshold) {
                 true => x,
-                false => (x * beta).exponential().ln_1p() / beta,
+                false => (x * beta).exponential().log_one_plus() / beta,
             }
         })
     }),
@@ -176,7 +176,7 @@ fn silu(call: &Call<'_>) -> Result<Value, Problem> {
 }
 
 fn log_sigmoid<M: Math>(x: M) -> M {
-    x.min(M::of(0.0)) - (-x.abs()).exponential().ln_1p()
+    x.min(M::of(0.0)) - (-x.abs()).exponential().log_one_plus()
 }
 
 /// `elu(self, alpha=1, scale=1, input_scale=1)`
@@ -184,7 +184,7 @@ fn elu(call: &Call<'_>) -> Result<Value, Problem> {
     let (alpha, scale, input_scale) = (call.float(1)?, call.float(2)?, call.float(3)?);
     activation!(call, x => match x > C::of(0.0) {
         true => x * C::of(scale),
-        false => (x * C::of(input_scale)).exp_m1() * C::of(alpha * scale),
+        false => (x * C::of(input_scale)).exp_minus_one() * C::of(alpha * scale),
     })
 }
 

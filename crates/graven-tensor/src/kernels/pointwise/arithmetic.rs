@@ -694,7 +694,7 @@ fn log_add_exp<M: Math>(x: M, y: M) -> M {
         return x;
     }
     let top = if x > y || x.is_nan() { x } else { y };
-    top + (-(x - y).abs()).exponential().ln_1p()
+    top + (-(x - y).abs()).exponential().log_one_plus()
 }
 
 fn log_add_exp2<M: Math>(x: M, y: M) -> M {
@@ -702,5 +702,5 @@ fn log_add_exp2<M: Math>(x: M, y: M) -> M {
         return x;
     }
     let top = if x > y || x.is_nan() { x } else { y };
-    top + (-(x - y).abs()).exp2().ln_1p() * M::of(std::f64::consts::LOG2_E)
+    top + (-(x - y).abs()).power_of_two().log_one_plus() * M::of(std::f64::consts::LOG2_E)
 }

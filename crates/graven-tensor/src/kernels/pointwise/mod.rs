@@ -9,6 +9,7 @@ mod arithmetic;
 mod compare;
 mod foreach;
 mod math;
+mod single;
 mod ternary;
 mod unary;
 
@@ -439,14 +440,54 @@ impl<C: Element, D: Element> Job<'_, C, D> {
     }
 }
 
+/// Compiles a loop for several generations of processors; the best is chosen when it is called.
+macro_rules! for_each_processor {
+    ($loop:item) => {
+        #[multiversion::multiversion(targets(
+            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
+            "x86_64+avx2+fma"
+        ))]
+        $loop
+    };
+}
+
+for_each_processor! {
+    fn each<C: Copy, D>(function: &impl Fn(C) -> D, a: &[C], out: &mut [D]) {
+        for (out, a) in out.iter_mut().zip(a) {
+            *out = function(*a);
+        }
+    }
+}
+
+for_each_processor! {
+    fn each_two<C: Copy, D>(function: &impl Fn(C, C) -> D, a: &[C], b: &[C], out: &mut [D]) {
+        for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+            *out = function(*a, *b);
+        }
+    }
+}
+
+for_each_processor! {
+    fn each_three<C: Copy, D>(
+        function: &impl Fn(C, C, C) -> D,
+        a: &[C],
+        b: &[C],
+        c: &[C],
+        out: &mut [D],
+    ) {
+        for (((out, a), b), c) in out.iter_mut().zip(a).zip(b).zip(c) {
+            *out = function(*a, *b, *c);
+        }
+    }
+}
+
 /// A loop of a function of one element.
 pub(super) fn one<C: Copy, D>(
     function: impl Fn(C) -> D + Sync,
 ) -> impl Fn(&[&[C]], &mut [D]) + Sync {
     move |operands, out| {
-        let [a] = operands else { return };
-        for (out, a) in out.iter_mut().zip(*a) {
-            *out = function(*a);
+        if let [a] = operands {
+            each(&function, a, out);
         }
     }
 }
@@ -456,9 +497,8 @@ pub(super) fn two<C: Copy, D>(
     function: impl Fn(C, C) -> D + Sync,
 ) -> impl Fn(&[&[C]], &mut [D]) + Sync {
     move |operands, out| {
-        let [a, b] = operands else { return };
-        for ((out, a), b) in out.iter_mut().zip(*a).zip(*b) {
-            *out = function(*a, *b);
+        if let [a, b] = operands {
+            each_two(&function, a, b, out);
         }
     }
 }
@@ -468,9 +508,8 @@ pub(super) fn three<C: Copy, D>(
     function: impl Fn(C, C, C) -> D + Sync,
 ) -> impl Fn(&[&[C]], &mut [D]) + Sync {
     move |operands, out| {
-        let [a, b, c] = operands else { return };
-        for (((out, a), b), c) in out.iter_mut().zip(*a).zip(*b).zip(*c) {
-            *out = function(*a, *b, *c);
+        if let [a, b, c] = operands {
+            each_three(&function, a, b, c, out);
         }
     }
 }

@@ -11,21 +11,31 @@ use crate::element::{Complex, Element, Real, dispatch};
 use crate::error::Problem;
 use crate::value::Value;
 
-/// A function of floats and of complex numbers.
-macro_rules! of_floats_and_complex {
-    ($call:expr, $x:ident => $body:expr, $z:ident => $complex:expr) => {{
-        let operand = Operand::at($call, 0)?;
-        match floating(operand.dtype()) {
+/// A function of complex numbers.
+macro_rules! of_complex {
+    ($operand:expr, $z:ident => $complex:expr) => {{
+        let operand: Operand = $operand;
+        match operand.dtype() {
             DType::Complex64 => Ok(map::<Complex<f32>, _, Complex<f32>>(
                 &[operand],
                 &one(|$z: Complex<f32>| -> Complex<f32> { $complex }),
             )?
             .into()),
-            DType::Complex128 => Ok(map::<Complex<f64>, _, Complex<f64>>(
+            _ => Ok(map::<Complex<f64>, _, Complex<f64>>(
                 &[operand],
                 &one(|$z: Complex<f64>| -> Complex<f64> { $complex }),
             )?
             .into()),
+        }
+    }};
+}
+
+/// A function of floats and of complex numbers.
+macro_rules! of_floats_and_complex {
+    ($call:expr, $x:ident => $body:expr, $z:ident => $complex:expr) => {{
+        let operand = Operand::at($call, 0)?;
+        match floating(operand.dtype()) {
+            dtype if dtype.is_complex() => of_complex!(operand, $z => $complex),
             dtype => compute!(float, dtype, C, O => {
                 Ok(map::<C, C, O>(&[operand], &one(|$x: C| -> C { $body }))?.into())
             }),
@@ -66,10 +76,7 @@ pub(super) const KERNELS: Table = &[
     ("aten::bitwise_not", bitwise_not),
     ("aten::ceil", |call| rounded(call, f32::ceil, f64::ceil)),
     ("aten::conj_physical", conj_physical),
-    (
-        "aten::cos",
-        |call| of_floats_and_complex!(call, x => x.cos(), z => z.cos()),
-    ),
+    ("aten::cos", cosine),
     (
         "aten::cosh",
         |call| of_floats_and_complex!(call, x => x.cosh(), z => z.cosh()),
@@ -100,7 +107,7 @@ pub(super) const KERNELS: Table = &[
     ),
     (
         "aten::exp2",
-        |call| of_floats_and_complex!(call, x => x.exp2(), z => z.exp2()),
+        |call| of_floats_and_complex!(call, x => x.power_of_two(), z => z.exp2()),
     ),
     ("aten::expm1", exp_minus_one),
     ("aten::floor", |call| rounded(call, f32::floor, f64::floor)),
@@ -153,10 +160,7 @@ pub(super) const KERNELS: Table = &[
         |call| of_floats_and_complex!(call, x => x.logistic(), z => logistic(z)),
     ),
     ("aten::sign", sign),
-    (
-        "aten::sin",
-        |call| of_floats_and_complex!(call, x => x.sin(), z => z.sin()),
-    ),
+    ("aten::sin", sine),
     ("aten::sinc", |call| {
         float_unary!(call, x => {
             let product = x * C::of(std::f64::consts::PI);
@@ -204,9 +208,29 @@ pub(super) fn logistic<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
     inverse((-z).exp() + T::one())
 }
 
+fn sine(call: &Call<'_>) -> Result<Value, Problem> {
+    let operand = Operand::at(call, 0)?;
+    match floating(operand.dtype()) {
+        dtype if dtype.is_complex() => of_complex!(operand, z => z.sin()),
+        dtype => compute!(float, dtype, C, O => {
+            Ok(map::<C, C, O>(&[operand], &|angles, out| C::sines(angles[0], out))?.into())
+        }),
+    }
+}
+
+fn cosine(call: &Call<'_>) -> Result<Value, Problem> {
+    let operand = Operand::at(call, 0)?;
+    match floating(operand.dtype()) {
+        dtype if dtype.is_complex() => of_complex!(operand, z => z.cos()),
+        dtype => compute!(float, dtype, C, O => {
+            Ok(map::<C, C, O>(&[operand], &|angles, out| C::cosines(angles[0], out))?.into())
+        }),
+    }
+}
+
 /// `e^x − 1`
 fn exp_minus_one(call: &Call<'_>) -> Result<Value, Problem> {
-    of_floats_and_complex!(call, x => x.exp_m1(), z => complex_exp_minus_one(z))
+    of_floats_and_complex!(call, x => x.exp_minus_one(), z => complex_exp_minus_one(z))
 }
 
 fn complex_exp_minus_one<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
@@ -218,7 +242,7 @@ fn complex_exp_minus_one<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
 
 /// `log(1 + x)`
 fn log_one_plus(call: &Call<'_>) -> Result<Value, Problem> {
-    of_floats_and_complex!(call, x => x.ln_1p(), z => complex_log_one_plus(z))
+    of_floats_and_complex!(call, x => x.log_one_plus(), z => complex_log_one_plus(z))
 }
 
 fn complex_log_one_plus<T: num_traits::Float>(z: Complex<T>) -> Complex<T> {
