@@ -131,7 +131,7 @@ impl Math for f32 {
 
 /// Computes anew what [`single::sin`] and [`single::cos`] are not made for.
 fn many_turns(angles: &[f32], out: &mut [f32], function: fn(f32) -> f32) {
-    let is_far = |angle: f32| !(angle.abs() <= single::TURNS_END);
+    let is_far = |angle: f32| angle.is_nan() || angle.abs() > single::TURNS_END;
     if !angles.iter().fold(false, |any, angle| any | is_far(*angle)) {
         return;
     }
