@@ -1,11 +1,11 @@
 //! Questions about tensors whose answers are numbers, and assertions.
 
-use graven_ir::DType;
+use graven_ir::{DType, MemoryFormat};
 
 use super::Table;
 use crate::call::Call;
 use crate::error::Problem;
-use crate::geometry::wrap_dim;
+use crate::geometry::{self, wrap_dim};
 use crate::value::Value;
 
 pub(super) const KERNELS: Table = &[
@@ -32,7 +32,15 @@ pub(super) const KERNELS: Table = &[
     ("aten::sym_constrain_range", constrain),
     ("aten::sym_constrain_range_for_size", constrain),
     ("aten::sym_is_contiguous", |call| {
-        Ok(Value::Bool(call.unresolved(0)?.is_contiguous()))
+        let array = call.unresolved(0)?;
+        let is_last = matches!(
+            call.optional_memory_format(1)?,
+            Some(MemoryFormat::ChannelsLast | MemoryFormat::ChannelsLast3d)
+        );
+        Ok(Value::Bool(match is_last {
+            true => geometry::is_channels_last(array.sizes(), array.strides()),
+            false => array.is_contiguous(),
+        }))
     }),
     ("aten::sym_numel", |call| count(call.unresolved(0)?.numel())),
     ("aten::sym_size.int", size),

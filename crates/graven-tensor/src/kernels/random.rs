@@ -132,7 +132,10 @@ fn uniform(
         call.with_generator(|generator| {
             for out in fresh.elements() {
                 let value = generator.next_f32().mul_add(span as f32, from as f32);
-                *out = <O as Element>::from_f64(f64::from(value));
+                let rounded = <O as Element>::from_f64(f64::from(value));
+                // What is rounded up to the end, which is left out, becomes the start.
+                let is_end = rounded.to_f64() >= to;
+                *out = if is_end { <O as Element>::from_f64(from) } else { rounded };
             }
         });
         let _ = C::default();
@@ -315,7 +318,14 @@ fn native_dropout(call: &Call<'_>) -> Result<Value, Problem> {
     let input = call.array(0)?;
     let p = call.float(1)?;
     let strides: Dims = preserved(&input);
-    if call.optional_bool(2)? == Some(false) || input.numel() == 0 {
+    if input.numel() == 0 {
+        let mask = Array::zeros_strided(DType::Bool, input.sizes(), strides)?;
+        return Ok(Value::List(vec![
+            call.tensor(0)?.clone().into(),
+            mask.into(),
+        ]));
+    }
+    if call.optional_bool(2)? == Some(false) {
         let mask = of_truths(
             &vec![Bool::from(true); input.numel()],
             input.sizes(),

@@ -253,6 +253,9 @@ fn pad(call: &Call<'_>) -> Result<Value, Problem> {
 
 fn pad_by(call: &Call<'_>, frame: Frame) -> Result<Value, Problem> {
     let array = call.array(0)?;
+    if frame != Frame::Circular && array.rank() < call.ints(1)?.len() / 2 + 1 {
+        return Err(Problem::invalid("a dimension of channels is needed"));
+    }
     let mut result = array.clone();
     for (dim, before, behind) in pairs(&array, &call.ints(1)?)? {
         let size = array.size(dim) as i64;
@@ -272,7 +275,13 @@ fn pad_by(call: &Call<'_>, frame: Frame) -> Result<Value, Problem> {
             .collect();
         result = selected(&result, dim, &places)?;
     }
-    Ok(result.into())
+    match geometry::suggests_channels_last(array.sizes(), array.strides()) {
+        true => {
+            let strides = geometry::channels_last_strides(result.sizes());
+            Ok(result.copied(strides)?.into())
+        }
+        false => Ok(result.contiguous()?.into()),
+    }
 }
 
 impl Frame {

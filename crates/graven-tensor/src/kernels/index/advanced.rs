@@ -36,7 +36,10 @@ pub(super) const KERNELS: Table = &[
     }),
     ("aten::masked_select", |call| {
         let (array, mask) = (call.array(0)?, call.array(1)?);
-        let sizes = geometry::broadcast(array.sizes(), mask.sizes())?;
+        let mut sizes = geometry::broadcast(array.sizes(), mask.sizes())?;
+        if sizes.is_empty() {
+            sizes.push(1);
+        }
         let lookup = Lookup::new(&array.expand(&sizes)?, &[Some(mask.expand(&sizes)?)])?;
         Ok(lookup.read(&array.expand(&sizes)?)?.into())
     }),
@@ -106,7 +109,7 @@ pub(super) fn nonzero(array: &Array) -> Result<Array, Problem> {
     let rows = Array::from_elements(&rows, &[count, rank])?;
     match rank {
         0 => Ok(rows),
-        _ => rows.copied(Dims::from_slice(&[1, count.max(1)])),
+        _ => rows.copied(Dims::from_slice(&[1, count])),
     }
 }
 

@@ -14,10 +14,11 @@ use crate::value::Value;
 
 pub(super) const KERNELS: Table = &[
     ("aten::_embedding_bag", |call| {
-        embedding_bag(call, call.optional_int(8)?)
+        // Here a negative number is none, and does not count from the end.
+        embedding_bag(call, call.optional_int(8)?.filter(|padding| *padding >= 0))
     }),
     ("aten::_embedding_bag_forward_only", |call| {
-        embedding_bag(call, call.optional_int(8)?)
+        embedding_bag(call, call.optional_int(8)?.filter(|padding| *padding >= 0))
     }),
     ("aten::embedding", embedding),
     ("aten::embedding_bag", |call| embedding_bag(call, None)),
@@ -143,7 +144,18 @@ fn embedding_bag(call: &Call<'_>, padding: Option<i64>) -> Result<Value, Problem
         let integers = |values: &[i64], sizes: &[usize]| {
             Array::from_elements(values, sizes)?.converted(index_dtype)
         };
-        let bag_of: Vec<i64> = bag_of.iter().map(|bag| *bag as i64).collect();
+        let mut bag_of: Vec<i64> = bag_of.iter().map(|bag| *bag as i64).collect();
+        match mode {
+            // torch counts for means and maxima only.
+            0 => {
+                sizes.fill(0);
+                if padding.is_none() && weight.dtype() != DType::Float64 {
+                    bag_of.clear();
+                }
+            }
+            1 => best.clone_from(&sizes),
+            _ => {}
+        }
         let best_sizes: &[usize] = if mode == 2 { &[bags, width] } else { &[bags] };
         Ok([
             result,

@@ -300,6 +300,12 @@ fn masked_scatter(call: &Call<'_>) -> Result<Value, Problem> {
     let (array, mask, source) = (call.array(0)?, call.array(1)?, call.array(2)?);
     let sizes = geometry::broadcast(array.sizes(), mask.sizes())?;
     let (array, mask) = (array.expand(&sizes)?, mask.expand(&sizes)?);
+    if mask.dtype() != graven_ir::DType::Bool {
+        return Err(Problem::OtherDType {
+            expected: graven_ir::DType::Bool,
+            found: mask.dtype(),
+        });
+    }
     if source.dtype() != array.dtype() {
         return Err(Problem::OtherDType {
             expected: array.dtype(),

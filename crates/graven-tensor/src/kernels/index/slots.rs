@@ -44,7 +44,13 @@ pub(super) const KERNELS: Table = &[
 fn places(call: &Call<'_>, array: &Array) -> Result<(usize, Vec<usize>), Problem> {
     let dim = wrap_dim(call.int(1)?, array.rank())?;
     let size = array.size(dim);
-    let indices = indices_of(&call.array(2)?)?;
+    let index = call.array(2)?;
+    if index.rank() > 1 {
+        return Err(Problem::invalid(
+            "the index must have one dimension at most",
+        ));
+    }
+    let indices = indices_of(&index)?;
     let places = indices
         .into_iter()
         .map(|index| wrap_index(index, dim, size));

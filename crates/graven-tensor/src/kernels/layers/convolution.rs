@@ -1,5 +1,6 @@
 //! Convolution, by columns of windows and products of matrices; with one channel a group, by loops.
 
+use graven_ir::DType;
 use rayon::prelude::*;
 
 use super::super::Table;
@@ -154,12 +155,34 @@ fn general(
     })
 }
 
-/// Channels last where input or weight have them last. One dimension is two, the first of size 1.
-fn in_format(result: Array, input: &Array, weight: &Array) -> Result<Array, Problem> {
+/// Channels last where input or weight have them last, and torch's way of computing keeps it. One
+/// dimension is two, the first of size 1.
+fn in_format(
+    call: &Call<'_>,
+    result: Array,
+    input: &Array,
+    weight: &Array,
+) -> Result<Array, Problem> {
+    let is_half = matches!(input.dtype(), DType::Float16 | DType::BFloat16);
+    let is_simple = weight.size(1) == input.size(1)
+        && call
+            .ints(5)
+            .is_ok_and(|dilation| dilation.iter().all(|step| *step == 1));
+    let name = call.operator().name().to_string();
+    let is_transposed = name.contains("transpose") || matches!(call.value(6), Value::Bool(true));
+    let keeps = match result.rank() {
+        3 if is_transposed => false,
+        3 => is_simple || (name == "aten::conv1d" && input.dtype() == DType::Float32),
+        5 => is_half,
+        _ => true,
+    };
+    if !keeps || result.numel() == 0 {
+        return Ok(result);
+    }
     if result.rank() == 3 {
         let flat = [&result, input, weight].map(|array| unsqueezed(array, 2));
         let [result, input, weight] = flat;
-        let result = in_format(result?, &input?, &weight?)?;
+        let result = in_format(call, result?, &input?, &weight?)?;
         return super::super::view::squeeze(&result, |dim| dim == 2);
     }
     let is_last = geometry::suggests_channels_last(weight.sizes(), weight.strides());
@@ -200,11 +223,11 @@ fn with_batch(
     match input.rank() {
         rank if rank == dims + 2 => {
             let result = convolve(&input)?;
-            Ok(in_format(result, &input, &weight)?.into())
+            Ok(in_format(call, result, &input, &weight)?.into())
         }
         rank if rank == dims + 1 => {
             let input = unsqueezed(&input, 0)?;
-            let result = in_format(convolve(&input)?, &input, &weight)?;
+            let result = in_format(call, convolve(&input)?, &input, &weight)?;
             Ok(super::super::view::squeeze(&result, |dim| dim == 0)?.into())
         }
         _ => Err(wrong(dims + 2, &input)),

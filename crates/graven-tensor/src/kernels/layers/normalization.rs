@@ -331,7 +331,9 @@ impl BatchNorm {
                 line.iter_mut().for_each(|value| *value = *value * factor + shift);
             }
             let result = Array::from_elements(&values, input.sizes())?.converted(O::DTYPE)?;
-            let is_mixed = is_mixed(input, affine);
+            let running = self.running.iter().flat_map(|(mean, var)| [mean, var]);
+            let is_mixed = is_mixed(input, affine)
+                || running.clone().any(|array| array.dtype() != input.dtype());
             let saved = |values: &[C]| {
                 let array = match self.is_training {
                     true => Array::from_elements(values, &[channels]),
@@ -432,7 +434,7 @@ fn instance_norm(call: &Call<'_>) -> Result<Value, Problem> {
         }
     }
     let result = super::super::matmul::reshape(&out.contiguous()?, input.sizes())?;
-    Ok(in_format_of(result, &input)?.into())
+    Ok(result.into())
 }
 
 /// `_weight_norm(v, g, dim=0)`: `g · v / |v|`, norms over all other dimensions.

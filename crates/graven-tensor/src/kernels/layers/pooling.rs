@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::super::Table;
 use super::super::pointwise::compute;
+use super::super::view::{squeeze, unsqueezed};
 use super::in_format_of;
 use super::window::{Three, Window, sizes_three, three};
 use crate::array::{Array, Fresh};
@@ -207,7 +208,7 @@ fn mean(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
                 *out = sum / <C as Element>::from_f64(counts[output]);
             }
         })?;
-        Ok(in_format_of(means.converted(O::DTYPE)?, &input)?.into())
+        Ok(mean_in_format(means.converted(O::DTYPE)?, &input, dims)?.into())
     })
 }
 
@@ -272,6 +273,18 @@ pub(super) fn for_each_covered(
     }
 }
 
+/// Means of one dimension are those of two, the first of size 1; those of three are contiguous.
+fn mean_in_format(means: Array, input: &Array, dims: usize) -> Result<Array, Problem> {
+    match (dims, input.rank()) {
+        (3, _) => Ok(means),
+        (1, 3) => {
+            let (means, input) = (unsqueezed(&means, 2)?, unsqueezed(input, 2)?);
+            squeeze(&in_format_of(means, &input)?, |dim| dim == 2)
+        }
+        _ => in_format_of(means, input),
+    }
+}
+
 /// `adaptive_avg_pool2d(self, output_size)`
 fn adaptive_mean(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
     let input = call.array(0)?;
@@ -291,7 +304,7 @@ fn adaptive_mean(call: &Call<'_>, dims: usize) -> Result<Value, Problem> {
                 *out = sum / <C as Element>::from_f64(f64::from(count));
             }
         })?;
-        Ok(in_format_of(means.converted(O::DTYPE)?, &input)?.into())
+        Ok(mean_in_format(means.converted(O::DTYPE)?, &input, dims)?.into())
     })
 }
 

@@ -1,5 +1,7 @@
 //! Images of another size: the nearest element, or a mean of those around.
 
+use graven_ir::DType;
+
 use super::super::Table;
 use super::super::pointwise::{Math, compute};
 use super::in_format_of;
@@ -135,7 +137,14 @@ fn spatial(input: &Array, dims: usize) -> Result<Dims, Problem> {
 /// Along one dimension: for each output element the inputs that it is made of, and their weights.
 type Taps = Vec<Vec<(usize, f64)>>;
 
-fn taps(kind: Kind, input: usize, output: usize, aligns: bool, factor: Option<f64>) -> Taps {
+fn taps(
+    kind: Kind,
+    input: usize,
+    output: usize,
+    aligns: bool,
+    factor: Option<f64>,
+    is_double: bool,
+) -> Taps {
     // A factor that is given counts, not the ratio of the rounded sizes.
     let scale = match (aligns, factor) {
         (true, _) if output > 1 => (input as f64 - 1.0) / (output as f64 - 1.0),
@@ -144,10 +153,12 @@ fn taps(kind: Kind, input: usize, output: usize, aligns: bool, factor: Option<f6
         (false, _) => input as f64 / output as f64,
     };
     let last = input.saturating_sub(1);
-    // Places are computed in single precision, as torch does.
-    let place = |index: usize| match aligns {
-        true => f64::from(scale as f32 * index as f32),
-        false => f64::from(scale as f32 * (index as f32 + 0.5) - 0.5),
+    // Places are computed in the precision of the tensor, as torch does.
+    let place = |index: usize| match (aligns, is_double) {
+        (true, true) => scale * index as f64,
+        (false, true) => scale * (index as f64 + 0.5) - 0.5,
+        (true, false) => f64::from(scale as f32 * index as f32),
+        (false, false) => f64::from(scale as f32 * (index as f32 + 0.5) - 0.5),
     };
     let taps = |index: usize| match kind {
         Kind::Nearest => {
@@ -211,7 +222,9 @@ fn resample(
         // Nothing is computed: any dtype will do.
         let mut result = input.clone();
         for dim in 0..dims {
-            let taps = taps(kind, input.size(dim + 2), output[dim], aligns, factors[dim]);
+            let is_double = input.dtype() == DType::Float64;
+            let size = input.size(dim + 2);
+            let taps = taps(kind, size, output[dim], aligns, factors[dim], is_double);
             let places: Vec<usize> = taps.iter().map(|taps| taps[0].0).collect();
             result = super::super::index::selected(&result, dim + 2, &places)?;
         }
@@ -222,7 +235,9 @@ fn resample(
         let mut values = input.converted(C::DTYPE)?.to_vec::<C>()?;
         // One dimension after the other, the last first.
         for dim in (0..dims).rev() {
-            let taps = taps(kind, input.size(dim + 2), output[dim], aligns, factors[dim]);
+            let is_double = input.dtype() == DType::Float64;
+            let size = input.size(dim + 2);
+            let taps = taps(kind, size, output[dim], aligns, factors[dim], is_double);
             values = along(&values, &sizes, dim + 2, &taps)?;
             sizes[dim + 2] = output[dim];
         }

@@ -182,6 +182,9 @@ def binary(make):
 
     for dtype in dtypes:
         left, right = make.special_pair(dtype)
+        if divides and dtype.is_floating_point:
+            # torch's remainders of great numbers are off.
+            left = torch.where(left.abs() > 1e4, torch.full_like(left, 7), left)
         if divides and not dtype.is_floating_point:
             right = torch.where(right == 0, torch.tensor(3, dtype=dtype), right)
             # The least integer by -1 is for the machine to say.

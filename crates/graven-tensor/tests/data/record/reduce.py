@@ -157,7 +157,8 @@ def by_dim(make):
             yield call(make.tensor((2, 3, 4), dtype, layout), dim)
     for dim in (0, 1, 2, -1, -2):
         for layout in LAYOUTS:
-            if not (make.is_inplace and layout == "expanded"):
+            # torch's median of an expanded tensor is wrong: it writes where it reads.
+            if layout != "expanded" or not (make.is_inplace or name == "median.dim"):
                 yield call(make.tensor((2, 3, 4), torch.float32, layout, -2, 2), dim)
     # Ties.
     if chooses or name in ("mode", "median.dim"):
@@ -226,7 +227,8 @@ def sort(make):
         for layout in LAYOUTS:
             for descending in (False, True):
                 yield Call(make.tensor((2, 3, 4), torch.float32, layout), dim=dim, descending=descending, **stable)
-    for dtype in (torch.float32, torch.int64):
+    # Without `stable` the order of many equal values is not said.
+    for dtype in (torch.float32, torch.int64) if stable else ():
         for descending in (False, True):
             yield Call(make.ints((20,), 0, 4).to(dtype), dim=0, descending=descending, **stable)
     for sizes in [(), (1,), (0,), (0, 3), (3, 0)]:
