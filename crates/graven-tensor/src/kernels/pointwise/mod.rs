@@ -52,6 +52,9 @@ const PARALLEL: usize = 1 << 15;
 /// A loop over slices: what an operator does to a tile of each operand.
 type Tile<'a, C, D> = &'a (dyn Fn(&[&[C]], &mut [D]) + Sync);
 
+/// A tile of each operand.
+type Slices<'a, C> = SmallVec<[&'a [C]; MOST]>;
+
 /// Runs an expression with the type `$C` that a dtype computes in, and its own type `$O`: half
 /// types compute in `f32`, all others in themselves. The first word says for which dtypes, as
 /// [`dispatch`] has them; `math` has the half types too.
@@ -241,7 +244,7 @@ const MOST: usize = 3;
 /// `O` or is rounded to it.
 struct Job<'a, C, D> {
     walk: Walk<{ MOST + 1 }>,
-    sources: Vec<Source<C>>,
+    sources: SmallVec<[Source<C>; MOST]>,
     apply: Tile<'a, C, D>,
 }
 
@@ -272,7 +275,7 @@ pub(super) fn map_into<C: Element, D: Element, O: Element>(
         }
     }
     let mut strides: SmallVec<[Dims; MOST]> = SmallVec::new();
-    let mut sources = Vec::with_capacity(operands.len());
+    let mut sources = SmallVec::new();
     for operand in operands {
         strides.push(match operand {
             Operand::Array(array) => {
@@ -341,12 +344,15 @@ impl<C: Element, D: Element> Job<'_, C, D> {
         let row = self.walk.row();
         let steps = self.walk.steps();
         let capacity = TILE.min(out.len());
-        let mut tiles: Vec<Vec<C>> = self
+        // Rows that are long, or are all there is, are read where they are.
+        let is_whole = row >= SHORT || self.walk.rows() == 1;
+        let mut tiles: SmallVec<[Vec<C>; MOST]> = self
             .sources
             .iter()
-            .map(|source| match source {
+            .enumerate()
+            .map(|(index, source)| match source {
                 Source::Constant(value) => vec![*value; capacity],
-                Source::Same(_) if row >= SHORT && steps[1] == 1 => Vec::new(),
+                Source::Same(_) if is_whole && steps[index + 1] == 1 => Vec::new(),
                 _ => vec![C::default(); capacity],
             })
             .collect();
@@ -382,7 +388,8 @@ impl<C: Element, D: Element> Job<'_, C, D> {
                     }
                     filled += length;
                     if filled == capacity {
-                        let slices: Vec<&[C]> = tiles.iter().map(|tile| &tile[..filled]).collect();
+                        let slices: Slices<'_, C> =
+                            tiles.iter().map(|tile| &tile[..filled]).collect();
                         self.finish(&slices, &mut computed, &mut out[done..done + filled]);
                         done += filled;
                         filled = 0;
@@ -392,7 +399,7 @@ impl<C: Element, D: Element> Job<'_, C, D> {
             }
         });
         if filled > 0 {
-            let slices: Vec<&[C]> = tiles.iter().map(|tile| &tile[..filled]).collect();
+            let slices: Slices<'_, C> = tiles.iter().map(|tile| &tile[..filled]).collect();
             self.finish(&slices, &mut computed, &mut out[done..done + filled]);
         }
     }
@@ -404,7 +411,7 @@ impl<C: Element, D: Element> Job<'_, C, D> {
         places: [usize; MOST + 1],
         at: usize,
         length: usize,
-    ) -> Vec<&'t [C]> {
+    ) -> Slices<'t, C> {
         let steps = self.walk.steps();
         let operands = self.sources.iter().zip(tiles).enumerate();
         operands
