@@ -319,7 +319,7 @@ fn native_dropout(call: &Call<'_>) -> Result<Value, Problem> {
     let p = call.float(1)?;
     let strides: Dims = preserved(&input);
     if input.numel() == 0 {
-        let mask = Array::zeros_strided(DType::Bool, input.sizes(), strides)?;
+        let mask = Array::zeros_strided(input.dtype(), input.sizes(), strides)?;
         return Ok(Value::List(vec![
             call.tensor(0)?.clone().into(),
             mask.into(),

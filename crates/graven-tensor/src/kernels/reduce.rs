@@ -42,6 +42,10 @@ pub(super) const KERNELS: Table = &[
         count_nonzero(call)
     }),
     ("aten::linalg_vector_norm", |call| {
+        let found = call.array(0)?.dtype();
+        if !found.is_floating_point() && !found.is_complex() {
+            return Err(Problem::DType { found });
+        }
         norm(
             call,
             call.float(1)?,

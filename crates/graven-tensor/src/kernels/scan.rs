@@ -274,6 +274,11 @@ fn pick_positions<T: Real>(
 /// `diff(self, n=1, dim=-1, prepend=None, append=None)`
 fn diff(call: &Call<'_>) -> Result<Value, Problem> {
     let array = call.array(0)?;
+    if call.int(1)? < 0 {
+        return Err(Problem::invalid(
+            "the order of differences must not be negative",
+        ));
+    }
     let dim = wrap_dim(call.int(2)?, array.rank())? as i64;
     let mut parts: Vec<Value> = Vec::new();
     parts.extend(call.optional_array(3)?.map(Value::from));

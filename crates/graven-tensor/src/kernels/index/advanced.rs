@@ -107,8 +107,8 @@ pub(super) fn nonzero(array: &Array) -> Result<Array, Problem> {
     };
     // Column after column, as torch has it.
     let rows = Array::from_elements(&rows, &[count, rank])?;
-    match rank {
-        0 => Ok(rows),
+    match (rank, count) {
+        (0, 1..) => Ok(rows),
         _ => rows.copied(Dims::from_slice(&[1, count])),
     }
 }

@@ -319,6 +319,11 @@ fn pdist(call: &Call<'_>) -> Result<Value, Problem> {
 fn cdist(call: &Call<'_>) -> Result<Value, Problem> {
     let (left, right) = (call.array(0)?, call.array(1)?);
     let order = call.float(2)?;
+    if order < 0.0 {
+        return Err(Problem::invalid(
+            "the order of a distance must not be negative",
+        ));
+    }
     let (left_rank, right_rank) = (left.rank(), right.rank());
     if left_rank < 2 || right_rank < 2 || left.size(left_rank - 1) != right.size(right_rank - 1) {
         return Err(Problem::invalid(format!(
