@@ -5,6 +5,8 @@
 //! their functional twins, and composites by their formulas. Each family lists its kernels under
 //! the operators' full names.
 
+mod alias;
+mod composed;
 mod copy;
 mod factory;
 mod fourier;
@@ -44,6 +46,7 @@ fn families() -> impl Iterator<Item = Table> {
         .chain(matmul::FAMILIES)
         .chain(layers::FAMILIES);
     single.chain([
+        composed::KERNELS,
         fourier::KERNELS,
         join::KERNELS,
         query::KERNELS,
@@ -56,8 +59,15 @@ fn families() -> impl Iterator<Item = Table> {
 }
 
 static KERNELS: LazyLock<FxHashMap<&'static str, Kernel>> = LazyLock::new(|| {
-    let kernels = families().flat_map(|family| family.iter().copied());
-    kernels.collect()
+    let mut kernels: FxHashMap<_, _> = families()
+        .flat_map(|family| family.iter().copied())
+        .collect();
+    for (name, other) in alias::ALIASES {
+        if let Some(kernel) = kernels.get(other).copied() {
+            kernels.insert(name, kernel);
+        }
+    }
+    kernels
 });
 
 /// The kernel of the operator with this full name (`aten::add.Tensor`).

@@ -14,7 +14,7 @@ failure must be marked `error=True`.
 import dataclasses
 import importlib
 
-FAMILIES = ["factory", "foreach", "index", "linalg", "nn", "norm", "pointwise", "random", "reduce", "view"]
+FAMILIES = ["composed", "factory", "foreach", "index", "linalg", "nn", "norm", "pointwise", "random", "reduce", "view"]
 
 GENERATORS = {}
 
