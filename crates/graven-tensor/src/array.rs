@@ -9,6 +9,7 @@ use crate::element::{Element, dispatch};
 use crate::error::Problem;
 use crate::geometry::{self, Dims, Walk};
 use crate::scalar::Scalar;
+use crate::shape::Shape;
 use crate::storage::{Buffer, Storage};
 
 /// Elements of a storage, by sizes, strides and an offset. Clones and views share the storage.
@@ -17,9 +18,8 @@ use crate::storage::{Buffer, Storage};
 #[derive(Clone, Debug)]
 pub struct Array {
     storage: Storage,
+    shape: Arc<Shape>,
     dtype: DType,
-    sizes: Dims,
-    strides: Dims,
     offset: usize,
     conjugate: bool,
     negative: bool,
@@ -43,7 +43,7 @@ impl<T: Element> Data<T> {
     }
 }
 
-/// Memory for the elements of a new tensor, all 0.
+/// Memory for the elements of a new tensor.
 #[derive(Debug)]
 pub struct Fresh<T> {
     buffer: Buffer,
@@ -51,15 +51,30 @@ pub struct Fresh<T> {
 }
 
 impl<T: Element> Fresh<T> {
-    /// Memory for so many elements.
+    /// Memory for so many elements, all 0.
     ///
     /// # Errors
     /// [`Problem::OutOfMemory`].
     pub fn new(count: usize) -> Result<Self, Problem> {
+        Self::made(count, Buffer::zeroed)
+    }
+
+    /// Memory for so many elements of any value: for kernels that write all of them.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfMemory`].
+    pub fn to_be_written(count: usize) -> Result<Self, Problem> {
+        Self::made(count, Buffer::any)
+    }
+
+    fn made(
+        count: usize,
+        make: impl FnOnce(usize) -> Result<Buffer, Problem>,
+    ) -> Result<Self, Problem> {
         let bytes = count.checked_mul(size_of::<T>());
         let bytes = bytes.ok_or(Problem::OutOfMemory { bytes: usize::MAX })?;
         Ok(Self {
-            buffer: Buffer::zeroed(bytes)?,
+            buffer: make(bytes)?,
             element: std::marker::PhantomData,
         })
     }
@@ -86,6 +101,15 @@ impl<T: Element> Fresh<T> {
     pub fn into_strided(self, sizes: &[usize], strides: Dims) -> Result<Array, Problem> {
         Array::new(Storage::new(self.buffer), T::DTYPE, sizes, strides, 0)
     }
+
+    /// An array of them with the shape of another.
+    ///
+    /// # Errors
+    /// When the geometry needs more elements than there are.
+    pub(crate) fn into_shape_of(self, other: &Array) -> Result<Array, Problem> {
+        let storage = Storage::new(self.buffer);
+        Array::with_shape(storage, T::DTYPE, Arc::clone(&other.shape), 0)
+    }
 }
 
 impl Array {
@@ -100,29 +124,49 @@ impl Array {
         strides: Dims,
         offset: usize,
     ) -> Result<Self, Problem> {
+        let shape = Arc::new(Shape::new(sizes, strides)?);
+        Self::with_shape(storage, dtype, shape, offset)
+    }
+
+    fn with_shape(
+        storage: Storage,
+        dtype: DType,
+        shape: Arc<Shape>,
+        offset: usize,
+    ) -> Result<Self, Problem> {
         let bytes = storage.len();
-        let end = geometry::reach(sizes, &strides).and_then(|reach| match reach {
+        let end = match shape.reach() {
             0 => Some(0),
-            reach => reach.checked_add(offset)?.checked_mul(dtype.bytes()),
-        });
-        let fits = strides.len() == sizes.len() && end.is_some_and(|end| end <= bytes);
-        if !fits {
+            reach => reach.checked_add(offset),
+        };
+        let end = end.and_then(|end| end.checked_mul(dtype.bytes()));
+        if end.is_none_or(|end| end > bytes) {
             return Err(Problem::OutsideStorage {
-                sizes: sizes.to_vec(),
-                strides: strides.to_vec(),
+                sizes: shape.sizes().to_vec(),
+                strides: shape.strides().to_vec(),
                 offset,
                 bytes,
             });
         }
         Ok(Self {
             storage,
+            shape,
             dtype,
-            sizes: Dims::from_slice(sizes),
-            strides,
             offset,
             conjugate: false,
             negative: false,
         })
+    }
+
+    /// Whether both have the same sizes and strides.
+    pub(crate) fn is_shaped_like(&self, other: &Self) -> bool {
+        self.shape.is_like(&other.shape)
+    }
+
+    /// Whether the strides are those of a fresh contiguous tensor, in dimensions of one element
+    /// too.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.shape.is_fresh()
     }
 
     /// A contiguous array of zeros.
@@ -144,12 +188,24 @@ impl Array {
         Self::new(Storage::zeroed(bytes)?, dtype, sizes, strides, 0)
     }
 
+    /// An array whose elements have any value; gaps between them are 0.
+    fn to_be_written(dtype: DType, sizes: &[usize], strides: Dims) -> Result<Self, Problem> {
+        let shape = Shape::new(sizes, strides)?;
+        let bytes = shape.reach().checked_mul(dtype.bytes());
+        let bytes = bytes.ok_or(Problem::OutOfMemory { bytes: usize::MAX })?;
+        let buffer = match shape.reach() == shape.numel() {
+            true => Buffer::any(bytes)?,
+            false => Buffer::zeroed(bytes)?,
+        };
+        Self::with_shape(Storage::new(buffer), dtype, Arc::new(shape), 0)
+    }
+
     /// A contiguous array of these elements.
     ///
     /// # Errors
     /// When there are fewer elements than the sizes need, or no memory.
     pub fn from_elements<T: Element>(elements: &[T], sizes: &[usize]) -> Result<Self, Problem> {
-        let mut fresh = Fresh::new(elements.len())?;
+        let mut fresh = Fresh::to_be_written(elements.len())?;
         fresh.elements().copy_from_slice(elements);
         fresh.into_array(sizes)
     }
@@ -174,12 +230,12 @@ impl Array {
 
     /// Elements per dimension.
     pub fn sizes(&self) -> &[usize] {
-        &self.sizes
+        self.shape.sizes()
     }
 
     /// Elements to step over per dimension.
     pub fn strides(&self) -> &[usize] {
-        &self.strides
+        self.shape.strides()
     }
 
     /// The first element's place in the storage, in elements.
@@ -189,22 +245,22 @@ impl Array {
 
     /// How many dimensions there are.
     pub fn rank(&self) -> usize {
-        self.sizes.len()
+        self.sizes().len()
     }
 
     /// How many elements there are.
     pub fn numel(&self) -> usize {
-        geometry::numel(&self.sizes)
+        self.shape.numel()
     }
 
     /// The size of a dimension, 1 for the only dimension that a tensor without any is given.
     pub fn size(&self, dim: usize) -> usize {
-        self.sizes.get(dim).copied().unwrap_or(1)
+        self.sizes().get(dim).copied().unwrap_or(1)
     }
 
     /// Whether elements stand in order and without gaps.
     pub fn is_contiguous(&self) -> bool {
-        geometry::is_contiguous(&self.sizes, &self.strides)
+        self.shape.is_contiguous()
     }
 
     /// Whether reading gives conjugate values of the storage's.
@@ -270,7 +326,7 @@ impl Array {
     /// # Errors
     /// [`Problem::Broadcast`].
     pub fn expand(&self, sizes: &[usize]) -> Result<Self, Problem> {
-        let strides = geometry::expanded_strides(&self.sizes, &self.strides, sizes)?;
+        let strides = geometry::expanded_strides(self.sizes(), self.strides(), sizes)?;
         self.view(sizes, strides, self.offset)
     }
 
@@ -322,7 +378,10 @@ impl Array {
             negative: false,
             ..self.clone()
         };
-        let copy = plain.copied(geometry::elementwise_strides(&self.sizes, &[&self.strides]))?;
+        let copy = plain.copied(geometry::elementwise_strides(
+            self.sizes(),
+            &[self.strides()],
+        ))?;
         dispatch!(any, self.dtype, T => copy.write(|elements: &mut [T]| {
             for element in elements {
                 let mut value = element.to_complex();
@@ -343,7 +402,7 @@ impl Array {
     /// # Errors
     /// [`Problem::OutOfMemory`].
     pub fn copied(&self, strides: Dims) -> Result<Self, Problem> {
-        let copy = Self::zeros_strided(self.dtype, &self.sizes, strides)?;
+        let copy = Self::to_be_written(self.dtype, self.sizes(), strides)?;
         copy.assign(self)?;
         Ok(copy)
     }
@@ -354,9 +413,13 @@ impl Array {
     /// # Errors
     /// [`Problem::OutOfMemory`].
     pub fn contiguous(&self) -> Result<Self, Problem> {
-        let strides = geometry::contiguous_strides(&self.sizes);
-        if self.is_contiguous() && !self.conjugate && !self.negative {
-            return self.view(&self.sizes, strides, self.offset);
+        let has_bits = self.conjugate || self.negative;
+        if self.is_fresh() && !has_bits {
+            return Ok(self.clone());
+        }
+        let strides = geometry::contiguous_strides(self.sizes());
+        if self.is_contiguous() && !has_bits {
+            return self.view(self.sizes(), strides, self.offset);
         }
         self.copied(strides)
     }
@@ -369,8 +432,8 @@ impl Array {
         if self.dtype == dtype {
             return Ok(self.clone());
         }
-        let strides = geometry::elementwise_strides(&self.sizes, &[&self.strides]);
-        let copy = Self::zeros_strided(dtype, &self.sizes, strides)?;
+        let strides = geometry::elementwise_strides(self.sizes(), &[self.strides()]);
+        let copy = Self::to_be_written(dtype, self.sizes(), strides)?;
         copy.assign(self)?;
         Ok(copy)
     }
@@ -394,9 +457,9 @@ impl Array {
             return plain.assign(&turned);
         }
         let source = source.resolved()?;
-        let strides = geometry::expanded_strides(&source.sizes, &source.strides, &self.sizes)?;
+        let strides = geometry::expanded_strides(source.sizes(), source.strides(), self.sizes())?;
         self.check_distinct()?;
-        let walk = Walk::new(&self.sizes, [&self.strides, &strides]);
+        let walk = Walk::new(self.sizes(), [self.strides(), &strides]);
         dispatch!(any, self.dtype, T => {
             dispatch!(any, source.dtype, S => {
                 let data = source.data::<S>()?;
@@ -408,13 +471,13 @@ impl Array {
     /// Whether a write to each element reaches another place of the storage.
     fn check_distinct(&self) -> Result<(), Problem> {
         let is_repeated = |(size, stride): (&usize, &usize)| *size > 1 && *stride == 0;
-        let mut dims = self.sizes.iter().zip(&self.strides);
+        let mut dims = self.sizes().iter().zip(self.strides());
         let overlaps = !self.is_contiguous() && {
-            let ints = |dims: &Dims| -> Vec<graven_ir::SymInt> {
+            let ints = |dims: &[usize]| -> Vec<graven_ir::SymInt> {
                 let int = |value: &usize| graven_ir::SymInt::Int(*value as i64);
                 dims.iter().map(int).collect()
             };
-            dims.any(is_repeated) || overlap::overlaps(&ints(&self.sizes), &ints(&self.strides))
+            dims.any(is_repeated) || overlap::overlaps(&ints(self.sizes()), &ints(self.strides()))
         };
         if overlaps && self.numel() > 1 {
             return Err(Problem::invalid(

@@ -9,19 +9,24 @@ use graven_ir::state::ByteSource;
 
 use crate::element::Element;
 use crate::error::Problem;
+use crate::pool;
 
 /// The unit of allocation, which aligns buffers to 64 bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Line([u8; 64]);
 
+/// Bytes of a tensor of a few elements, which need no allocation of their own.
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub(crate) struct Few([u64; 8]);
+
 /// Bytes that do not change while they are shared.
-#[derive(Clone)]
 pub(crate) enum Buffer {
-    Owned {
-        lines: Vec<Line>,
-        bytes: usize,
-    },
+    /// At most 64 bytes, where the buffer itself stands.
+    Few { few: Few, bytes: usize },
+    /// Lines, of which the first so many bytes count. They go back to the pool.
+    Owned { lines: Vec<Line>, bytes: usize },
     /// Someone else's, as a mapped archive's. They are copied before the first write.
     Shared(Arc<dyn ByteSource>),
 }
@@ -29,13 +34,29 @@ pub(crate) enum Buffer {
 impl Buffer {
     /// Zeros.
     pub(crate) fn zeroed(bytes: usize) -> Result<Self, Problem> {
-        let lines = bytemuck::allocation::try_zeroed_vec(bytes.div_ceil(64))
-            .map_err(|()| Problem::OutOfMemory { bytes })?;
+        Self::made(bytes, pool::take_zeroed)
+    }
+
+    /// Bytes of any value, for those who write all of them.
+    pub(crate) fn any(bytes: usize) -> Result<Self, Problem> {
+        Self::made(bytes, pool::take)
+    }
+
+    fn made(
+        bytes: usize,
+        take: impl FnOnce(usize) -> Result<Vec<Line>, Problem>,
+    ) -> Result<Self, Problem> {
+        if bytes <= size_of::<Few>() {
+            let few = Few::default();
+            return Ok(Self::Few { few, bytes });
+        }
+        let lines = take(bytes.div_ceil(size_of::<Line>()))?;
         Ok(Self::Owned { lines, bytes })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
+            Self::Few { few, bytes } => &bytemuck::bytes_of(few)[..*bytes],
             Self::Owned { lines, bytes } => &bytemuck::cast_slice(lines)[..*bytes],
             Self::Shared(source) => source.bytes(),
         }
@@ -47,6 +68,7 @@ impl Buffer {
             *self = Self::copied(source.bytes())?;
         }
         match self {
+            Self::Few { few, bytes } => Ok(&mut bytemuck::bytes_of_mut(few)[..*bytes]),
             Self::Owned { lines, bytes } => Ok(&mut bytemuck::cast_slice_mut(lines)[..*bytes]),
             // Just replaced.
             Self::Shared(_) => Ok(&mut []),
@@ -54,10 +76,8 @@ impl Buffer {
     }
 
     fn copied(bytes: &[u8]) -> Result<Self, Problem> {
-        let mut copy = Self::zeroed(bytes.len())?;
-        if let Self::Owned { lines, .. } = &mut copy {
-            bytemuck::cast_slice_mut(lines)[..bytes.len()].copy_from_slice(bytes);
-        }
+        let mut copy = Self::any(bytes.len())?;
+        copy.bytes_mut()?.copy_from_slice(bytes);
         Ok(copy)
     }
 
@@ -73,6 +93,14 @@ impl Buffer {
         let bytes = self.bytes_mut()?;
         let whole = bytes.len() - bytes.len() % size_of::<T>();
         Ok(bytemuck::cast_slice_mut(&mut bytes[..whole]))
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if let Self::Owned { lines, .. } = self {
+            pool::give_back(std::mem::take(lines));
+        }
     }
 }
 

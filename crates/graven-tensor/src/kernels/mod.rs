@@ -12,6 +12,7 @@ mod factory;
 mod fourier;
 mod index;
 mod join;
+mod lanes;
 mod layers;
 mod matmul;
 mod pointwise;

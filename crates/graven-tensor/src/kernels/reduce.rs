@@ -7,6 +7,7 @@ use graven_ir::DType;
 use rayon::prelude::*;
 
 use super::Table;
+use super::lanes;
 use super::pointwise::{Arithmetic, Math, compute, floating};
 use crate::array::{Array, Fresh};
 use crate::call::Call;
@@ -226,7 +227,7 @@ impl Rows {
     ) -> Result<Array, Problem> {
         let data = self.array.data::<C>()?;
         let elements = data.elements();
-        let mut fresh = Fresh::<D>::new(self.count)?;
+        let mut fresh = Fresh::<D>::to_be_written(self.count)?;
         let row = |index: usize| &elements[index * self.length..(index + 1) * self.length];
         let out = fresh.elements();
         if self.count * self.length < 1 << 15 {
@@ -256,31 +257,11 @@ pub(super) trait Summed: Arithmetic {
     fn sum_of(values: &[Self]) -> Self;
 }
 
-/// The sum in eight lanes, by halves from 512 elements on.
-fn pairwise<T: Arithmetic>(values: &[T]) -> T {
-    if values.len() > 512 {
-        let (left, right) = values.split_at(values.len() / 2 / 8 * 8);
-        return pairwise(left).plus(pairwise(right));
-    }
-    let mut lanes = [T::default(); 8];
-    let chunks = values.chunks_exact(8);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane = lane.plus(*value);
-        }
-    }
-    for (lane, value) in lanes.iter_mut().zip(rest) {
-        *lane = lane.plus(*value);
-    }
-    lanes.into_iter().reduce(T::plus).unwrap_or_default()
-}
-
 macro_rules! summed {
     ($($ty:ty),*) => {$(
         impl Summed for $ty {
             fn sum_of(values: &[Self]) -> Self {
-                pairwise(values)
+                lanes::sum(values)
             }
         }
     )*};

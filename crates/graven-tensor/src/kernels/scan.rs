@@ -5,6 +5,7 @@ use num_traits::Float as _;
 use rayon::prelude::*;
 
 use super::Table;
+use super::lanes;
 use super::pointwise::{Arithmetic as _, Math, compute, floating};
 use super::reduce::{Summed, sum_dtype};
 use crate::array::{Array, Fresh};
@@ -56,7 +57,7 @@ pub(super) fn along<C: Element, const N: usize>(
     let elements = &data.elements()[..moved.numel()];
     let mut results = Vec::with_capacity(N);
     for _ in 0..N {
-        results.push(Fresh::<C>::new(elements.len())?);
+        results.push(Fresh::<C>::to_be_written(elements.len())?);
     }
     if length > 0 {
         run_lines(elements, length, &mut results, &lines);
@@ -128,38 +129,16 @@ pub(super) fn softmax_of(
     })
 }
 
-fn top<M: Math>(line: &[M]) -> M {
-    let mut lanes = [M::neg_infinity(); 8];
-    let chunks = line.chunks_exact(8);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane = if *value > *lane { *value } else { *lane };
-        }
-    }
-    lanes.iter().chain(rest).fold(
-        M::neg_infinity(),
-        |top, value| if *value > top { *value } else { top },
-    )
-}
-
 /// A line of which all are minus infinity has no softmax: it is not a number.
 pub(super) fn softmax_line<M: Math + Summed>(line: &[M], out: &mut [M]) {
-    let top = top(line);
-    for (out, value) in out.iter_mut().zip(line) {
-        *out = (*value - top).exponential();
-    }
+    lanes::exponentials(line, lanes::greatest(line), out);
     let scale = M::of(1.0) / M::sum_of(out);
-    for out in out {
-        *out = *out * scale;
-    }
+    lanes::multiply(out, scale);
 }
 
 fn log_softmax_line<M: Math + Summed>(line: &[M], out: &mut [M]) {
-    let top = top(line);
-    for (out, value) in out.iter_mut().zip(line) {
-        *out = (*value - top).exponential();
-    }
+    let top = lanes::greatest(line);
+    lanes::exponentials(line, top, out);
     let shift = M::sum_of(out).logarithm() + top;
     for (out, value) in out.iter_mut().zip(line) {
         *out = *value - shift;

@@ -4,7 +4,7 @@ use graven_ir::DType;
 use rayon::prelude::*;
 
 use super::super::Table;
-use super::super::matmul::Matrix;
+use super::super::matmul::{Matrix, Target};
 use super::super::pointwise::{Math, compute};
 use super::super::scan::softmax_line;
 use crate::array::{Array, Fresh};
@@ -47,7 +47,7 @@ fn attention(call: &Call<'_>) -> Result<Value, Problem> {
         let (query, key, value) = (contiguous(&query)?, contiguous(&key)?, contiguous(&value)?);
         let bias = mask.map(|mask| mask_values::<C>(&mask)).transpose()?;
         let (query, key, value) = (query.data::<C>()?, key.data::<C>()?, value.data::<C>()?);
-        let mut fresh = Fresh::<C>::new(shape.heads * shape.queries * shape.out_width)?;
+        let mut fresh = Fresh::<C>::to_be_written(shape.heads * shape.queries * shape.out_width)?;
         let job = Job {
             shape: &shape,
             query: query.elements(),
@@ -186,8 +186,7 @@ impl<C: Math + super::super::matmul::Product + super::super::reduce::Summed> Job
             let first = (head * queries + start) * width;
             let block = Matrix::contiguous(&self.query[first..first + count * width], count, width);
             let (scores, weights) = (&mut scores[..count * keys], &mut weights[..count * keys]);
-            scores.fill(C::of(0.0));
-            C::multiply(scores, block, key, false);
+            C::multiply(Target::new(scores, keys), block, key, false);
             for (index, row) in scores.chunks_mut(keys.max(1)).enumerate() {
                 self.mask(row, head, start + index);
             }
@@ -202,7 +201,8 @@ impl<C: Math + super::super::matmul::Product + super::super::reduce::Summed> Job
                 }
             }
             let out = &mut out[start * out_width..(start + count) * out_width];
-            C::multiply(out, Matrix::contiguous(weights, count, keys), value, false);
+            let weights = Matrix::contiguous(weights, count, keys);
+            C::multiply(Target::new(out, out_width), weights, value, false);
         }
     }
 

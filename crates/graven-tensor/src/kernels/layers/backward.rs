@@ -1,7 +1,7 @@
 //! Gradients of layers, as operators of their own: those that torch's core set has.
 
 use super::super::Table;
-use super::super::matmul::{Matrix, Product as _};
+use super::super::matmul::{Matrix, Product as _, Target};
 use super::super::pointwise::{Arithmetic as _, compute};
 use super::convolution::{Options, convolve, groups, spread};
 use super::in_format_of;
@@ -351,15 +351,15 @@ fn weight_gradient(
         let mut windows = vec![C::default(); columns * volume * pixels];
         for image in 0..narrow.size(0) {
             for group in 0..groups {
-                windows.fill(C::default());
+
                 let start = (image * groups + group) * columns * plane;
                 let planes = to[start..start + columns * plane].chunks(plane.max(1));
                 let parts = windows.chunks_mut((volume * pixels).max(1));
-                parts.zip(planes).for_each(|(windows, plane)| window.gather(plane, windows));
+                parts.zip(planes).for_each(|(windows, plane)| window.gather(plane, 0..window.output_rows(), windows));
                 let start = (image * groups + group) * rows * pixels;
                 let size = rows * columns * volume;
                 C::multiply(
-                    &mut fresh.elements()[group * size..(group + 1) * size],
+                    Target::added(&mut fresh.elements()[group * size..(group + 1) * size], columns * volume),
                     Matrix::contiguous(&from[start..start + rows * pixels], rows, pixels),
                     Matrix::contiguous(&windows, columns * volume, pixels).transposed(),
                     true,

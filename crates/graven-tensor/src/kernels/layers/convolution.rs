@@ -4,7 +4,7 @@ use graven_ir::DType;
 use rayon::prelude::*;
 
 use super::super::Table;
-use super::super::matmul::{Matrix, Product};
+use super::super::matmul::{Matrix, Product, Target};
 use super::super::pointwise::{Arithmetic as _, compute};
 use super::super::rearrange::pad_constant;
 use super::super::view::unsqueezed;
@@ -313,7 +313,7 @@ pub(super) fn convolve(
         let weight = weight.converted(C::DTYPE)?.contiguous()?;
         let (input_data, weight_data) = (input.data::<C>()?, weight.data::<C>()?);
         let plane = window.output_plane();
-        let mut fresh = Fresh::<C>::new(shape.batch * shape.out_channels * plane)?;
+        let mut fresh = Fresh::<C>::to_be_written(shape.batch * shape.out_channels * plane)?;
         let per_group = shape.out_channels / shape.groups;
         // One part of the output for each image and group.
         let part = (per_group * plane).max(1);
@@ -347,6 +347,9 @@ pub(super) fn convolve(
     })
 }
 
+/// Elements of windows that are gathered at a time, so that they stay in the processor's cache.
+const GATHERED: usize = 1 << 16;
+
 /// Adds one group's convolution of one image to `out`.
 fn convolve_group<C: Product>(
     out: &mut [C],
@@ -360,15 +363,39 @@ fn convolve_group<C: Product>(
     let weights = Matrix::contiguous(weight, out_channels, in_channels * volume);
     if window.is_identity() {
         let pixels = Matrix::contiguous(input, in_channels, plane);
-        return C::multiply(out, weights, pixels, is_parallel);
+        return C::multiply(Target::added(out, plane), weights, pixels, is_parallel);
     }
-    let mut columns = vec![C::default(); in_channels * volume * plane];
-    let planes = input.chunks(window.input_plane().max(1));
-    for (columns, plane_of_input) in columns.chunks_mut((volume * plane).max(1)).zip(planes) {
-        window.gather(plane_of_input, columns);
+    let (rows, width) = (window.output_rows(), window.output[2]);
+    let threads = if is_parallel {
+        rayon::current_num_threads()
+    } else {
+        1
+    };
+    let of_a_row = (in_channels * volume * width).max(1);
+    let at_a_time = (GATHERED * threads / of_a_row).clamp(1, rows.max(1));
+    let mut columns = vec![C::default(); of_a_row * at_a_time];
+    for start in (0..rows).step_by(at_a_time) {
+        let rows = start..rows.min(start + at_a_time);
+        let count = rows.len() * width;
+        let columns = &mut columns[..in_channels * volume * count];
+        let part = (volume * count).max(1);
+        let gather =
+            |(columns, plane): (&mut [C], &[C])| window.gather(plane, rows.clone(), columns);
+        let size = window.input_plane().max(1);
+        match is_parallel {
+            true => columns
+                .par_chunks_mut(part)
+                .zip(input.par_chunks(size))
+                .for_each(gather),
+            false => columns
+                .chunks_mut(part)
+                .zip(input.chunks(size))
+                .for_each(gather),
+        }
+        let columns = Matrix::contiguous(columns, in_channels * volume, count);
+        let target = Target::added(&mut out[start * width..], plane);
+        C::multiply(target, weights, columns, is_parallel);
     }
-    let columns = Matrix::contiguous(&columns, in_channels * volume, plane);
-    C::multiply(out, weights, columns, is_parallel);
 }
 
 /// The transposed convolution: each input element spreads over a window of the output.
@@ -409,7 +436,7 @@ pub(super) fn spread(
         let (plane, pixels) = (window.input_plane(), window.output_plane());
         let per_group = shape.out_channels / shape.groups;
         let channels = shape.in_channels / shape.groups;
-        let mut fresh = Fresh::<C>::new(shape.batch * shape.out_channels * plane)?;
+        let mut fresh = Fresh::<C>::to_be_written(shape.batch * shape.out_channels * plane)?;
         let parts = fresh.elements().par_chunks_mut((per_group * plane).max(1)).enumerate();
         parts.for_each(|(number, out)| {
             let group = number % shape.groups;
@@ -419,7 +446,7 @@ pub(super) fn spread(
             let weights = &weight_data.elements()[group * weights..(group + 1) * weights];
             let mut columns = vec![C::default(); per_group * window.volume() * pixels];
             C::multiply(
-                &mut columns,
+                Target::new(&mut columns, pixels),
                 Matrix::contiguous(weights, channels, per_group * window.volume()).transposed(),
                 Matrix::contiguous(images, channels, pixels),
                 false,

@@ -307,7 +307,7 @@ fn im2col(call: &Call<'_>) -> Result<Value, Problem> {
         let part = (window.volume() * window.output_plane()).max(1);
         let planes = values.chunks(window.input_plane().max(1));
         for (columns, plane) in fresh.elements().chunks_mut(part).zip(planes) {
-            window.gather(plane, columns);
+            window.gather(plane, 0..window.output_rows(), columns);
         }
         Ok(fresh.into_array(&sizes)?.converted(O::DTYPE)?.into())
     })

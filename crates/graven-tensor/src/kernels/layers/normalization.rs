@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::super::Table;
+use super::super::lanes;
 use super::super::pointwise::{Math, Operand, compute, multiply};
 use super::super::reduce::Summed;
 use super::in_format_of;
@@ -97,18 +98,7 @@ fn count(value: i64) -> Result<usize, Problem> {
 fn moments<M: Math + Summed>(row: &[M], epsilon: f64) -> (M, M, M) {
     let count = M::of(row.len() as f64);
     let mean = M::sum_of(row) / count;
-    let mut squares = [M::of(0.0); 8];
-    let chunks = row.chunks_exact(8);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (lane, value) in squares.iter_mut().zip(chunk) {
-            *lane += (*value - mean) * (*value - mean);
-        }
-    }
-    let mut total = squares.into_iter().fold(M::of(0.0), |sum, lane| sum + lane);
-    for value in rest {
-        total += (*value - mean) * (*value - mean);
-    }
+    let total = lanes::squares(row, mean);
     let variance = total / count;
     (
         mean,
@@ -132,7 +122,7 @@ fn layer_norm(call: &Call<'_>) -> Result<[Array; 3], Problem> {
         let data = values.data::<C>()?;
         let elements = &data.elements()[..input.numel()];
         let count = geometry::numel(&rows);
-        let mut out = Fresh::<C>::new(elements.len())?;
+        let mut out = Fresh::<C>::to_be_written(elements.len())?;
         let mut means = Fresh::<C>::new(count)?;
         let mut deviations = Fresh::<C>::new(count)?;
         let step = length.max(1);
@@ -145,9 +135,7 @@ fn layer_norm(call: &Call<'_>) -> Result<[Array; 3], Problem> {
         each.for_each(|((out, row), (mean_out, deviation_out))| {
             let (mean, _, scale) = moments(row, epsilon);
             (*mean_out, *deviation_out) = (mean, scale);
-            for (((out, value), weight), bias) in out.iter_mut().zip(row).zip(&weight).zip(&bias) {
-                *out = (*value - mean) * scale * *weight + *bias;
-            }
+            lanes::normalize(row, [mean, scale], [&weight, &bias], out);
         });
         rows.extend(std::iter::repeat_n(1, shape.len()));
         let dtype = if is_mixed(&input, &affine) { C::DTYPE } else { O::DTYPE };
@@ -243,24 +231,29 @@ fn group_norm(
     let per_group = channels / groups;
     compute!(float, input.dtype(), C, O => {
         let [weight, bias] = affine_values::<C>(&affine, channels)?;
-        let mut values = input.converted(C::DTYPE)?.to_vec::<C>()?;
-        let (mut means, mut deviations) = (Vec::new(), Vec::new());
-        for (number, part) in values.chunks_mut((per_group * plane).max(1)).enumerate() {
+        let values = input.converted(C::DTYPE)?.contiguous()?;
+        let data = values.data::<C>()?;
+        let elements = &data.elements()[..input.numel()];
+        let mut out = Fresh::<C>::to_be_written(elements.len())?;
+        let mut means = vec![C::of(0.0); batch * groups];
+        let mut deviations = means.clone();
+        let size = (per_group * plane).max(1);
+        let parts = out.elements().par_chunks_mut(size).zip(elements.par_chunks(size));
+        let statistics = means.par_iter_mut().zip(&mut deviations);
+        let parts = parts.zip(statistics).enumerate().with_min_len((1 << 13) / size + 1);
+        parts.for_each(|(number, ((out, part), (mean_out, deviation_out)))| {
             let (mean, _, scale) = moments(part, epsilon);
-            means.push(mean);
-            deviations.push(scale);
-            for (index, line) in part.chunks_mut(plane.max(1)).enumerate() {
+            (*mean_out, *deviation_out) = (mean, scale);
+            let lines = out.chunks_mut(plane.max(1)).zip(part.chunks(plane.max(1)));
+            for (index, (out, line)) in lines.enumerate() {
                 let channel = number % groups * per_group + index;
                 let factor = scale * weight[channel];
-                let shift = bias[channel] - mean * factor;
-                line.iter_mut().for_each(|value| *value = *value * factor + shift);
+                lanes::scale(line, factor, bias[channel] - mean * factor, out);
             }
-        }
-        means.resize(batch * groups, C::of(0.0));
-        deviations.resize(batch * groups, C::of(0.0));
+        });
         let dtype = if is_mixed(input, &affine) { C::DTYPE } else { O::DTYPE };
         Ok([
-            Array::from_elements(&values, input.sizes())?.converted(O::DTYPE)?,
+            out.into_array(input.sizes())?.converted(O::DTYPE)?,
             Array::from_elements(&means, &[batch, groups])?.converted(dtype)?,
             Array::from_elements(&deviations, &[batch, groups])?.converted(dtype)?,
         ])
@@ -294,7 +287,9 @@ impl BatchNorm {
         let plane = geometry::numel(&input.sizes()[2..]);
         compute!(float, input.dtype(), C, O => {
             let [weight, bias] = affine_values::<C>(affine, channels)?;
-            let mut values = input.converted(C::DTYPE)?.to_vec::<C>()?;
+            let values = input.converted(C::DTYPE)?.contiguous()?;
+            let data = values.data::<C>()?;
+            let elements = &data.elements()[..input.numel()];
             let mut means = vec![C::of(0.0); channels];
             let mut scales = vec![C::of(0.0); channels];
             let mut variances = vec![C::of(0.0); channels];
@@ -304,7 +299,7 @@ impl BatchNorm {
                     line.clear();
                     for image in 0..batch {
                         let start = (image * channels + channel) * plane;
-                        line.extend_from_slice(&values[start..start + plane]);
+                        line.extend_from_slice(&elements[start..start + plane]);
                     }
                     let (mean, variance, scale) = moments(&line, self.epsilon);
                     (means[channel], variances[channel], scales[channel]) = (mean, variance, scale);
@@ -324,13 +319,16 @@ impl BatchNorm {
                     *scale = C::of(1.0) / (variance + C::of(self.epsilon)).sqrt();
                 }
             }
-            for (number, line) in values.chunks_mut(plane.max(1)).enumerate() {
+            let mut out = Fresh::<C>::to_be_written(elements.len())?;
+            let size = plane.max(1);
+            let lines = out.elements().par_chunks_mut(size).zip(elements.par_chunks(size));
+            let lines = lines.enumerate().with_min_len((1 << 13) / size + 1);
+            lines.for_each(|(number, (out, line))| {
                 let channel = number % channels.max(1);
                 let factor = scales[channel] * weight[channel];
-                let shift = bias[channel] - means[channel] * factor;
-                line.iter_mut().for_each(|value| *value = *value * factor + shift);
-            }
-            let result = Array::from_elements(&values, input.sizes())?.converted(O::DTYPE)?;
+                lanes::scale(line, factor, bias[channel] - means[channel] * factor, out);
+            });
+            let result = out.into_array(input.sizes())?.converted(O::DTYPE)?;
             let running = self.running.iter().flat_map(|(mean, var)| [mean, var]);
             let is_mixed = is_mixed(input, affine)
                 || running.clone().any(|array| array.dtype() != input.dtype());

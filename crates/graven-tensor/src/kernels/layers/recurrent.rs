@@ -2,7 +2,7 @@
 
 use super::super::Table;
 use super::super::join::cat;
-use super::super::matmul::{Matrix, Product, linear};
+use super::super::matmul::{Matrix, Product, Target, linear};
 use super::super::pointwise::{Math, compute};
 use super::super::view::{select, transpose, unsqueezed};
 use crate::array::{Array, Fresh};
@@ -187,7 +187,7 @@ fn layer_of(
                 row.copy_from_slice(&bias);
             }
             C::multiply(
-                &mut sums,
+                Target::added(&mut sums, gates),
                 Matrix::contiguous(&values.state, batch, width),
                 Matrix::contiguous(&recurrent, gates, width).transposed(),
                 false,
@@ -254,7 +254,7 @@ impl<C: Math + Product> Step<C> {
             Some(projection) => {
                 let mut projected = vec![C::of(0.0); self.batch * self.width];
                 C::multiply(
-                    &mut projected,
+                    Target::new(&mut projected, self.width),
                     Matrix::contiguous(&new, self.batch, hidden),
                     Matrix::contiguous(projection, self.width, hidden).transposed(),
                     false,

@@ -1,5 +1,7 @@
 //! Windows that slide over up to three dimensions: what convolution and pooling have in common.
 
+use std::ops::Range;
+
 use crate::error::Problem;
 
 /// Depth, height, width; the first ones are 1 where there are fewer dimensions.
@@ -109,22 +111,28 @@ impl Window {
             .filter(|place| *place < self.input[dim])
     }
 
-    /// Visits each element of the kernel: its number, and for each row of the output along the
-    /// last dimension the row's start, the input row's start if there is one.
-    fn for_each_row(&self, mut visit: impl FnMut(usize, usize, usize, Option<usize>)) {
+    /// How many rows along the last dimension the output has.
+    pub(super) fn output_rows(&self) -> usize {
+        self.output[0] * self.output[1]
+    }
+
+    /// Visits each element of the kernel: its number, and for each of these rows of the output
+    /// along the last dimension the row's start, the input row's start if there is one.
+    fn for_each_row(
+        &self,
+        rows: Range<usize>,
+        mut visit: impl FnMut(usize, usize, usize, Option<usize>),
+    ) {
         let [_, height, width] = self.input;
         let mut number = 0;
         for kd in 0..self.kernel[0] {
             for kh in 0..self.kernel[1] {
                 for kw in 0..self.kernel[2] {
-                    for od in 0..self.output[0] {
-                        for oh in 0..self.output[1] {
-                            let row = (od * self.output[1] + oh) * self.output[2];
-                            let depth = self.source(0, od, kd);
-                            let line = self.source(1, oh, kh);
-                            let start = depth.zip(line).map(|(d, h)| (d * height + h) * width);
-                            visit(number, kw, row, start);
-                        }
+                    for row in rows.clone() {
+                        let depth = self.source(0, row / self.output[1], kd);
+                        let line = self.source(1, row % self.output[1], kh);
+                        let start = depth.zip(line).map(|(d, h)| (d * height + h) * width);
+                        visit(number, kw, row * self.output[2], start);
                     }
                     number += 1;
                 }
@@ -146,17 +154,25 @@ impl Window {
         )
     }
 
-    /// Each window's elements of a plane as a column: `columns` is `[volume, output_plane]`, and
-    /// comes as zeros.
-    pub(super) fn gather<T: Copy>(&self, plane: &[T], columns: &mut [T]) {
-        let count = self.output_plane();
-        self.for_each_row(|number, kw, row, start| {
-            let Some(start) = start else { return };
+    /// Each window's elements of a plane as a column, for these rows of the output: `columns` is
+    /// `[volume, rows · width]`, and all of it is written.
+    pub(super) fn gather<T: Copy + Default>(
+        &self,
+        plane: &[T],
+        rows: Range<usize>,
+        columns: &mut [T],
+    ) {
+        let width = self.output[2];
+        let (skipped, count) = (rows.start * width, rows.len() * width);
+        self.for_each_row(rows, |number, kw, row, start| {
+            let out = &mut columns[number * count + row - skipped..][..width];
             let (first, end) = self.inside(kw);
-            if first == end {
-                return;
-            }
-            let out = &mut columns[number * count + row..][first..end];
+            let Some(start) = start.filter(|_| first < end) else {
+                return out.fill(T::default());
+            };
+            out[..first].fill(T::default());
+            out[end..].fill(T::default());
+            let out = &mut out[first..end];
             let place = first * self.stride[2] + kw * self.dilation[2] - self.padding[2];
             let from = &plane[start + place..];
             match self.stride[2] {
@@ -172,7 +188,7 @@ impl Window {
     /// The reverse: columns are added to the plane that they came from.
     pub(super) fn scatter<T: Copy>(&self, columns: &[T], plane: &mut [T], add: impl Fn(T, T) -> T) {
         let count = self.output_plane();
-        self.for_each_row(|number, kw, row, start| {
+        self.for_each_row(0..self.output_rows(), |number, kw, row, start| {
             let Some(start) = start else { return };
             let (first, end) = self.inside(kw);
             let from = &columns[number * count + row..][first..end];

@@ -4,26 +4,29 @@
 
 use gemm::Parallelism;
 
-use super::Matrix;
-use super::Product;
+use super::{Matrix, Product, Target};
 
-/// `out += left · right`; `out` is contiguous.
+/// The product of two matrices.
 ///
 /// Nothing is done where a matrix reaches beyond its elements: the callers' sizes are those of
 /// arrays, which never do.
 pub(super) fn multiply<T: Product + num_traits::One>(
-    out: &mut [T],
+    mut target: Target<'_, T>,
     left: Matrix<'_, T>,
     right: Matrix<'_, T>,
     is_parallel: bool,
 ) {
     let (rows, inner, columns) = (left.rows, left.columns, right.columns);
-    let fits = out.len() >= rows * columns
+    let fits = target.elements.len() >= target.reach(rows, columns)
+        && target.row_step >= columns
         && left.elements.len() >= left.reach()
         && right.elements.len() >= right.reach()
         && right.rows == inner;
-    if !fits || rows == 0 || columns == 0 || inner == 0 {
+    if !fits || rows == 0 || columns == 0 {
         return;
+    }
+    if inner == 0 {
+        return target.clear(rows, columns);
     }
     let parallelism = match is_parallel {
         true => Parallelism::Rayon(0),
@@ -31,16 +34,16 @@ pub(super) fn multiply<T: Product + num_traits::One>(
     };
     let step = |step: usize| step.cast_signed();
     // SAFETY: each matrix's reach lies in its slice (checked above), the slices live through the
-    // call, and `out` is borrowed alone. `T` is one of the library's types.
+    // call, and `target` is borrowed alone. `T` is one of the library's types.
     unsafe {
         gemm::gemm(
             rows,
             columns,
             inner,
-            out.as_mut_ptr(),
+            target.elements.as_mut_ptr(),
             1,
-            step(columns),
-            true,
+            step(target.row_step),
+            target.adds,
             left.elements.as_ptr(),
             step(left.column_step),
             step(left.row_step),

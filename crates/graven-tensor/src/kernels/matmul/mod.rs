@@ -4,6 +4,7 @@ mod einsum;
 mod gemm;
 mod products;
 
+use graven_ir::DType;
 use rayon::prelude::*;
 
 use super::pointwise::{Arithmetic, compute};
@@ -59,11 +60,57 @@ impl<'a, T: Element> Matrix<'a, T> {
     }
 }
 
+/// Where a product goes: rows of as many elements as it has columns, `row_step` apart.
+#[derive(Debug)]
+pub(super) struct Target<'a, T> {
+    elements: &'a mut [T],
+    row_step: usize,
+    /// Whether the product is added to what is there.
+    adds: bool,
+}
+
+impl<'a, T: Element> Target<'a, T> {
+    /// Elements that are written, whatever they were.
+    pub(super) fn new(elements: &'a mut [T], row_step: usize) -> Self {
+        Self {
+            elements,
+            row_step,
+            adds: false,
+        }
+    }
+
+    /// Elements that the product is added to.
+    pub(super) fn added(elements: &'a mut [T], row_step: usize) -> Self {
+        Self {
+            elements,
+            row_step,
+            adds: true,
+        }
+    }
+
+    /// How many elements a product of these sizes reaches.
+    fn reach(&self, rows: usize, columns: usize) -> usize {
+        match rows == 0 || columns == 0 {
+            true => 0,
+            false => (rows - 1) * self.row_step + columns,
+        }
+    }
+
+    /// Writes the product of matrices that have nothing to sum.
+    fn clear(&mut self, rows: usize, columns: usize) {
+        if !self.adds && columns > 0 {
+            for row in self.elements.chunks_mut(self.row_step.max(1)).take(rows) {
+                row[..columns].fill(T::default());
+            }
+        }
+    }
+}
+
 /// Types that matrices are multiplied in.
 pub(super) trait Product: Arithmetic {
-    /// `out += left · right`; `out` is contiguous, and has the product's sizes.
+    /// The product of two matrices.
     fn multiply(
-        out: &mut [Self],
+        target: Target<'_, Self>,
         left: Matrix<'_, Self>,
         right: Matrix<'_, Self>,
         is_parallel: bool,
@@ -74,9 +121,12 @@ pub(super) trait Product: Arithmetic {
 const SMALL: usize = 16 * 16 * 16;
 
 /// The product by loops, rows of `right` at a time.
-fn by_loops<T: Arithmetic>(out: &mut [T], left: Matrix<'_, T>, right: Matrix<'_, T>) {
+fn by_loops<T: Arithmetic>(mut target: Target<'_, T>, left: Matrix<'_, T>, right: Matrix<'_, T>) {
     let columns = right.columns;
-    for (row, out) in out.chunks_mut(columns.max(1)).enumerate().take(left.rows) {
+    target.clear(left.rows, columns);
+    let rows = target.elements.chunks_mut(target.row_step.max(1));
+    for (row, out) in rows.enumerate().take(left.rows) {
+        let out = &mut out[..columns];
         for inner in 0..left.columns {
             let factor = left.elements[row * left.row_step + inner * left.column_step];
             let start = inner * right.row_step;
@@ -99,26 +149,26 @@ macro_rules! product {
     (loops: $($ty:ty),*) => {$(
         impl Product for $ty {
             fn multiply(
-                out: &mut [Self],
+                target: Target<'_, Self>,
                 left: Matrix<'_, Self>,
                 right: Matrix<'_, Self>,
                 _is_parallel: bool,
             ) {
-                by_loops(out, left, right);
+                by_loops(target, left, right);
             }
         }
     )*};
     (library: $($ty:ty),*) => {$(
         impl Product for $ty {
             fn multiply(
-                out: &mut [Self],
+                target: Target<'_, Self>,
                 left: Matrix<'_, Self>,
                 right: Matrix<'_, Self>,
                 is_parallel: bool,
             ) {
                 match left.rows * left.columns * right.columns <= SMALL {
-                    true => by_loops(out, left, right),
-                    false => gemm::multiply(out, left, right, is_parallel),
+                    true => by_loops(target, left, right),
+                    false => gemm::multiply(target, left, right, is_parallel),
                 }
             }
         }
@@ -141,6 +191,11 @@ const PARALLEL: usize = 1 << 19;
 /// Two matrices, or as many pairs of them: the last two dimensions are the matrix's, the one
 /// before counts them.
 pub(super) fn batched(left: &Array, right: &Array) -> Result<Array, Problem> {
+    batched_onto(None, left, right)
+}
+
+/// The same, added to another tensor, which is broadcast and has the dtype that is computed in.
+fn batched_onto(added: Option<&Array>, left: &Array, right: &Array) -> Result<Array, Problem> {
     let ([count, rows, inner], [other_count, other_inner, columns]) =
         (three_sizes(left)?, three_sizes(right)?);
     if left.dtype() != right.dtype() {
@@ -159,7 +214,11 @@ pub(super) fn batched(left: &Array, right: &Array) -> Result<Array, Problem> {
     compute_product!(left.dtype(), C, O => {
         let (left, right) = (left.converted(C::DTYPE)?, right.converted(C::DTYPE)?);
         let (left_data, right_data) = (left.data::<C>()?, right.data::<C>()?);
-        let mut fresh = Fresh::<C>::new(count * rows * columns)?;
+        let sizes = [count, rows, columns];
+        let result = match added {
+            Some(added) => added.expand(&sizes)?.copied(geometry::contiguous_strides(&sizes))?,
+            None => Fresh::<C>::to_be_written(count * rows * columns)?.into_array(&sizes)?,
+        };
         let of = |array: &Array, number: usize| number * array.strides()[0];
         let left_matrix = |number| Matrix {
             elements: left_data.elements().get(of(&left, number)..).unwrap_or(&[]),
@@ -177,17 +236,22 @@ pub(super) fn batched(left: &Array, right: &Array) -> Result<Array, Problem> {
         };
         let work = rows * inner * columns;
         let size = (rows * columns).max(1);
-        let out = fresh.elements();
-        if count > 1 && count * work >= PARALLEL {
-            out.par_chunks_mut(size).enumerate().for_each(|(number, out)| {
-                C::multiply(out, left_matrix(number), right_matrix(number), false);
-            });
-        } else {
-            for (number, out) in out.chunks_mut(size).enumerate() {
-                C::multiply(out, left_matrix(number), right_matrix(number), work >= PARALLEL);
+        result.write(|out: &mut [C]| {
+            let one = |(number, out), is_parallel| {
+                let target = match added {
+                    Some(_) => Target::added(out, columns),
+                    None => Target::new(out, columns),
+                };
+                C::multiply(target, left_matrix(number), right_matrix(number), is_parallel);
+            };
+            if count > 1 && count * work >= PARALLEL {
+                out.par_chunks_mut(size).enumerate().for_each(|pair| one(pair, false));
+            } else {
+                let pairs = out.chunks_mut(size).enumerate();
+                pairs.for_each(|pair| one(pair, work >= PARALLEL));
             }
-        }
-        fresh.into_array(&[count, rows, columns])?.converted(O::DTYPE)
+        })?;
+        result.converted(O::DTYPE)
     })
 }
 
@@ -202,9 +266,14 @@ fn three_sizes(array: &Array) -> Result<[usize; 3], Problem> {
 
 /// The product of two matrices.
 pub(super) fn product(left: &Array, right: &Array) -> Result<Array, Problem> {
+    product_onto(None, left, right)
+}
+
+/// The same, added to another tensor: see [`batched_onto`].
+fn product_onto(added: Option<&Array>, left: &Array, right: &Array) -> Result<Array, Problem> {
     let ([rows, _], [_, columns]) = (two_sizes(left)?, two_sizes(right)?);
     let batch = |array: &Array| super::view::unsqueezed(array, 0);
-    let result = batched(&batch(left)?, &batch(right)?)?;
+    let result = batched_onto(added, &batch(left)?, &batch(right)?)?;
     reshape(&result, &[rows, columns])
 }
 
@@ -296,6 +365,19 @@ pub(super) fn matmul(left: &Array, right: &Array) -> Result<Array, Problem> {
     reshape(&result, &sizes)
 }
 
+/// The sum of a tensor, which is broadcast, and a product of matrices.
+pub(super) fn product_added(added: &Array, left: &Array, right: &Array) -> Result<Array, Problem> {
+    // Half types round the product first, and integers gain nothing.
+    let is_exact = matches!(left.dtype(), DType::Float32 | DType::Float64);
+    match is_exact && added.dtype() == left.dtype() {
+        true => product_onto(Some(added), left, right),
+        false => {
+            let product = product(left, right)?;
+            combined(added, &product, Scalar::Int(1), Scalar::Int(1))
+        }
+    }
+}
+
 /// `beta · input + alpha · product`; `input` is broadcast, and not read when beta is 0.
 pub(super) fn combined(
     input: &Array,
@@ -313,7 +395,7 @@ pub(super) fn combined(
     compute!(any, product.dtype(), C, O => {
         let (alpha, beta) = (alpha.to::<C>(), beta.to::<C>());
         let values = product.converted(C::DTYPE)?.to_vec::<C>()?;
-        let mut fresh = Fresh::<C>::new(values.len())?;
+        let mut fresh = Fresh::<C>::to_be_written(values.len())?;
         let out = fresh.elements();
         if beta == C::default() {
             out.iter_mut().zip(values).for_each(|(out, value)| *out = alpha.times(value));

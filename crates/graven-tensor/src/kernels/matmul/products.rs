@@ -3,7 +3,7 @@
 use super::super::Table;
 use super::super::pointwise::Operand;
 use super::super::view::{transpose, unsqueezed};
-use super::{batched, combined, matmul, product, reshape};
+use super::{batched, combined, matmul, product, product_added, reshape};
 use crate::array::Array;
 use crate::call::Call;
 use crate::error::Problem;
@@ -21,8 +21,12 @@ pub(super) const KERNELS: Table = &[
         Ok(combined(&call.array(0)?, &sum, call.scalar(3)?, call.scalar(4)?)?.into())
     }),
     ("aten::addmm", |call| {
-        let product = product(&call.array(1)?, &call.array(2)?)?;
-        Ok(combined(&call.array(0)?, &product, call.scalar(3)?, call.scalar(4)?)?.into())
+        let (added, left, right) = (call.array(0)?, call.array(1)?, call.array(2)?);
+        let (beta, alpha) = (call.scalar(3)?, call.scalar(4)?);
+        if beta.to_f64() == 1.0 && alpha.to_f64() == 1.0 {
+            return Ok(product_added(&added, &left, &right)?.into());
+        }
+        Ok(combined(&added, &product(&left, &right)?, beta, alpha)?.into())
     }),
     ("aten::addmv", |call| {
         let product = matmul(&call.array(1)?, &call.array(2)?)?;
@@ -142,11 +146,23 @@ pub(in super::super) fn linear(
         2 => transpose(weight, 0, 1)?,
         _ => weight.clone(),
     };
-    let product = matmul(input, &transposed)?;
-    match bias {
-        None => Ok(product),
-        Some(bias) => combined(bias, &product, Scalar::Int(1), Scalar::Int(1)),
+    let Some(bias) = bias else {
+        return matmul(input, &transposed);
+    };
+    if input.rank() < 2 || transposed.rank() != 2 || bias.rank() > 1 {
+        let product = matmul(input, &transposed)?;
+        return combined(bias, &product, Scalar::Int(1), Scalar::Int(1));
     }
+    // All rows at once.
+    let (inner, batch) = (
+        input.size(input.rank() - 1),
+        &input.sizes()[..input.rank() - 1],
+    );
+    let flat = reshape(input, &[geometry::numel(batch), inner])?;
+    let result = product_added(bias, &flat, &transposed)?;
+    let mut sizes = Dims::from_slice(batch);
+    sizes.push(transposed.size(1));
+    reshape(&result, &sizes)
 }
 
 /// `bilinear(input1, input2, weight, bias=None)`: for each output a matrix between both inputs.

@@ -198,11 +198,7 @@ fn gelu(call: &Call<'_>) -> Result<Value, Problem> {
                 x * C::of(0.5) * (inner.hyperbolic_tangent() + C::of(1.0))
             })
         }
-        None | Some("none") => activation!(call, x => {
-            let half = C::of(0.5);
-            let part = (x * C::of(std::f64::consts::FRAC_1_SQRT_2)).error_function();
-            x * half * (part + C::of(1.0))
-        }),
+        None | Some("none") => activation!(call, x => x * x.normal_distribution()),
         Some(other) => Err(Problem::invalid(format!(
             "approximate must be `none` or `tanh`, found `{other}`"
         ))),

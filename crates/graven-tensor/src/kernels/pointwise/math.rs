@@ -26,6 +26,8 @@ pub(crate) trait Math: Real + num_traits::Float + std::ops::AddAssign {
     fn error_function(self) -> Self;
     /// The complement of the error function.
     fn error_complement(self) -> Self;
+    /// The share of a normal distribution below the number.
+    fn normal_distribution(self) -> Self;
     /// The logarithm of the gamma function's absolute value.
     fn log_gamma(self) -> Self;
     /// The logistic function.
@@ -73,6 +75,9 @@ impl Math for f64 {
     fn error_complement(self) -> Self {
         libm::erfc(self)
     }
+    fn normal_distribution(self) -> Self {
+        0.5 * libm::erfc(-self * std::f64::consts::FRAC_1_SQRT_2)
+    }
     fn log_gamma(self) -> Self {
         libm::lgamma(self)
     }
@@ -116,6 +121,9 @@ impl Math for f32 {
     }
     fn error_complement(self) -> Self {
         libm::erfc(f64::from(self)) as f32
+    }
+    fn normal_distribution(self) -> Self {
+        single::normal_distribution(self)
     }
     fn log_gamma(self) -> Self {
         libm::lgamma(f64::from(self)) as f32

@@ -5,6 +5,7 @@
 //! that are contiguous and of that type are read where they are.
 
 mod activation;
+mod alike;
 mod arithmetic;
 mod compare;
 mod foreach;
@@ -137,6 +138,13 @@ impl Operand {
         })
     }
 
+    fn array(&self) -> Option<&Array> {
+        match self {
+            Self::Array(array) => Some(array),
+            Self::Number(_) | Self::Parameter(_) => None,
+        }
+    }
+
     pub(super) fn promoted(&self, promotion: Promotion) -> Promotion {
         match self {
             Self::Array(array) => promotion.array(array),
@@ -256,7 +264,10 @@ pub(super) fn map<C: Element, D: Element, O: Element>(
     operands: &[Operand],
     apply: Tile<'_, C, D>,
 ) -> Result<Array, Problem> {
-    map_into::<C, D, O>(operands, None, apply)
+    match alike::map::<C, D, O>(operands, apply)? {
+        Some(result) => Ok(result),
+        None => map_into::<C, D, O>(operands, None, apply),
+    }
 }
 
 /// The same where the strides of the result are given: [`map`] has them follow the operands'.
@@ -291,7 +302,7 @@ pub(super) fn map_into<C: Element, D: Element, O: Element>(
     };
     let of = |operand: usize| strides.get(operand).map_or(&*result, |strides| &**strides);
     let walk = Walk::new(&sizes, [&*result, of(0), of(1), of(2)]);
-    let mut fresh = Fresh::<O>::new(geometry::numel(&sizes))?;
+    let mut fresh = Fresh::<O>::to_be_written(geometry::numel(&sizes))?;
     let job = Job {
         walk,
         sources,
@@ -547,4 +558,4 @@ macro_rules! float_binary {
     }};
 }
 
-pub(super) use {float_binary, float_unary};
+pub(super) use {float_binary, float_unary, for_each_processor};
